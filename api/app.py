@@ -10,8 +10,7 @@ from falcon.routing import map_http_methods
 
 from api.capabilities import load_routes, load_try_pages
 from api.dashboard import Dashboard, load_navigation
-from api.http.compression import Compression
-from api.http.cross_origin import CrossOrigin
+from api.http.answer_middleware import Compression, CrossOrigin
 from api.http.middleware import RequestMiddleware
 from api.http.request_context import context_of
 from api.openapi.document import operations

@@ -8,11 +8,12 @@ dashboard that tries its kinds. Routes without `RESOURCES` have `TRY` alone.
 """
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Protocol, cast
 
 from api.services.services import Services
 from api.try_pages import TryPage
-from pipeline.capabilities import parts
+from pipeline.capabilities import capabilities, parts
 
 
 class Routes(Protocol):
@@ -30,3 +31,9 @@ def load_try_pages() -> list[TryPage]:
     """Return the pages on which capabilities are tried, in the order of the navigation."""
     found: list[TryPage] = [part.TRY for part in parts("routes") if hasattr(part, "TRY")]
     return sorted(found, key=lambda page: page.order)
+
+
+def dashboard_folders() -> list[Path]:
+    """Return the folders `dashboard` of capabilities: templates, scripts and styles of their try pages."""
+    folders = [Path(capability.__path__[0]) / "dashboard" for capability in capabilities()]
+    return [folder for folder in folders if folder.is_dir()]

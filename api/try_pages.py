@@ -69,7 +69,7 @@ class TryPage:
     choices: Mapping[str, Choices] = field(default_factory=dict)
     #: Types of files that each file field suggests.
     accepts: Mapping[str, str] = field(default_factory=dict)
-    #: Templates and scripts are in api/dashboard.
+    #: Files of api/dashboard, or of the folder `dashboard` of the capability.
     template: str = "try/page.html"
     script: str = "try_any.js"
     submit: str = "Try it"

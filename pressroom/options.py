@@ -35,7 +35,7 @@ class VoiceOptions(Options, total=False):
 
 
 class MusicOptions(Options, total=False):
-    """For music under speech (docs/speech.md, Music underneath)."""
+    """For music under speech (docs/speech.md, Background music)."""
 
     music_volume: float | None  #: decibels, -60 to 0
     fade_duration: float | None  #: milliseconds, up to 10,000

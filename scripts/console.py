@@ -1,4 +1,4 @@
-"""Console: one log of many processes, in whole lines, each with its process's name in front."""
+"""Console: one log of many processes, in whole lines that begin with the process's name."""
 
 import asyncio
 import os
@@ -9,19 +9,18 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
-#: Chunks, of a line or more, that wait for a slow terminal. Further ones are dropped, and their lines counted, so that
-#: no program waits for the terminal.
+#: Chunks of lines that wait for a slow terminal. Further ones are dropped and counted, so that no program waits.
 MAX_WAITING = 10_000
-#: A longer line is broken, so that a program without line ends can't fill the memory.
+#: Longer lines are broken, so that a program without line ends can't fill the memory.
 MAX_LINE_BYTES = 2**16
 NAME_WIDTH = 16
-COLOURS = (32, 33, 34, 35, 36, 92, 93, 94, 95, 96)  # ANSI foregrounds but red, which looks like an error
+COLOURS = (32, 33, 34, 35, 36, 92, 93, 94, 95, 96)  # ANSI foregrounds without red, which looks like an error
 
 
 class Console:
     """Collects the output of processes. A thread writes it, because writing to a stopped terminal blocks.
 
-    `readable` makes a line what a person reads, None for one that is not shown; `keep` gets all lines as they are."""
+    `readable` turns a line into text for people, or None to hide it; `keep` gets all lines unchanged."""
 
     def __init__(
         self,
@@ -41,20 +40,20 @@ class Console:
         self._writer.start()
 
     def say(self, text: str, *, name: str = "pressroom") -> None:
-        """Write a line of our own."""
+        """Write a line of the supervisor."""
         self._put(name, text.encode().split(b"\n"), is_ours=True)
 
     def show(self, text: str) -> None:
-        """Write text as it is, without a name in front."""
+        """Write text without a name in front."""
         self._offer(text.encode() + b"\n", b"")
 
     def follow(self, descriptor: int, name: str) -> None:
-        """Copy the lines that come out of a pipe until it ends; then close it."""
+        """Copy the lines of a pipe until it ends; then close it."""
         os.set_blocking(descriptor, False)
         asyncio.get_running_loop().add_reader(descriptor, self._read, descriptor, name, bytearray())
 
     def close(self) -> None:
-        """Write what is waiting, for three seconds at most."""
+        """Write the waiting lines, for at most three seconds."""
         try:
             self._lines.put(None, timeout=1)
         except queue.Full:

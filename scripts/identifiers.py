@@ -3,7 +3,7 @@
 from typing import Any, Literal
 from uuid import UUID
 
-from pipeline.accounts.owners import find_owner, find_owner_by_id, read_email
+from pipeline.accounts.sessions import find_owner, find_owner_by_id, read_email
 from pipeline.database import SQL, Database, Row, Statement
 from pipeline.errors import InvalidRequest, NotFound
 

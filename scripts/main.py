@@ -27,7 +27,7 @@ def _show_version(wanted: bool) -> None:
 
 
 def create_app(wanted: str | None = None) -> typer.Typer:
-    """Return the command with all that are registered, or with the one that is wanted alone."""
+    """Return the command with all subcommands, or with the wanted one alone."""
     app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
     @app.callback()
@@ -43,8 +43,8 @@ def create_app(wanted: str | None = None) -> typer.Typer:
 
 
 def main() -> None:
-    """Run the command; an error that its user can act on is one line and exit code 1."""
-    # It would write two lines for each try to connect. Where a log is configured, they go there.
+    """Run the command. An error that the user can act on prints one line, with exit code 1."""
+    # Otherwise it writes two lines to standard error at each attempt to connect.
     logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
     try:
         create_app(next(iter(sys.argv[1:]), None))()

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what they stand for: settings, a service, the database, an id, a name."""
+"""Options that commands share, and what they stand for: settings, a service, a database, an id, a name."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,31 +22,32 @@ Data = Annotated[
     typer.Option("--data", help="Folder of the embedded system; PRESSROOM_DATA or .pressroom by default."),
 ]
 ServiceUrl = Annotated[
-    str | None, typer.Option("--url", envvar=URL_VARIABLE, help="The service; by default the one that runs here.")
+    str | None,
+    typer.Option("--url", envvar=URL_VARIABLE, help="The service; by default the one that runs here."),
 ]
 Language = Annotated[str | None, typer.Option(help="Language code such as en, es, fr.")]
 
-#: How long a command waits for a database that restarts; a person waits for it too.
+#: How long a command waits for a restarting database.
 PATIENCE = timedelta(seconds=4)
 
 
 def settings_for(data: Path | None) -> Settings:
-    """Return the settings, with the data folder that the command line names."""
+    """Return the settings, with the command line's data folder."""
     return Settings() if data is None else Settings(data=data)
 
 
 def find_service(url: str | None, data: Path | None) -> tuple[str, str]:
-    """Return address and key of the service that is named, or else of the data folder's running system.
+    """Return address and key of the named service, or of the system that runs here.
 
-    The key is PRESSROOM_API_KEY, or else that of the first account of the system here; that is sent to no other
-    machine. Raises NotReady, InvalidRequest, pressroom.Unauthorized."""
+    The key is PRESSROOM_API_KEY, or the first account's of the system here, which no other machine gets. Raises
+    NotReady, InvalidRequest, pressroom.Unauthorized."""
     folder = settings_for(data).data
     if url:
         address = _checked(url).rstrip("/")
     elif system := find_system(folder):
         address = system.address
     else:
-        raise NotReady("No Pressroom runs here. Start one with `pressroom up`, or say where it is with --url.")
+        raise NotReady("No Pressroom runs here. Start one with `pressroom up`, or name one with --url.")
     return address, find_key(None, address, folder)
 
 
@@ -54,7 +55,7 @@ def _checked(url: str) -> str:
     with suppress(ValidationError):
         if HttpUrl(url).port != 0:
             return url
-    raise InvalidRequest(f"{url!r} is not the address of a service: it looks like http://127.0.0.1:8000.")
+    raise InvalidRequest(f"{url!r} is not the address of a service: addresses look like http://127.0.0.1:8000.")
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def open_database(data: Path | None) -> Iterator[Database]:
 
 
 def list_rows(data: Path | None, sql: str, **parameters: Any) -> list[list[Any]]:
-    """Return the rows of a plain read of the tables. Raises NotReady when nothing runs."""
+    """Return the rows of a query. Raises NotReady when nothing runs."""
     statement: Statement[list[Row]] = Statement(sql, parameters)
     with open_database(data) as database:
         return [list(row.values()) for row in database.run(statement)]
@@ -74,7 +75,7 @@ def list_rows(data: Path | None, sql: str, **parameters: Any) -> list[list[Any]]
 
 @contextmanager
 def database_errors(*errors: type[Exception]) -> Iterator[None]:
-    """Translate what a database library raises when the server is away, or has other tables. Raises NotReady."""
+    """Translate errors of a server that is away or not migrated. Raises NotReady."""
     try:
         yield
     except errors as error:
@@ -100,9 +101,9 @@ def read_name(text: str) -> str:
     """Read a name from the command line. Raises InvalidRequest."""
     name = text.strip()
     if not name:
-        raise InvalidRequest("A name is needed that is more than spaces.")
+        raise InvalidRequest("A name is needed, with more than spaces in it.")
     try:
         name.encode()
-    except UnicodeEncodeError as error:  # bytes that are no UTF-8 come as lone surrogates
+    except UnicodeEncodeError as error:  # other bytes arrive as lone surrogates
         raise InvalidRequest("A name has to be UTF-8.") from error
     return name

@@ -1,4 +1,4 @@
-"""Service: the Pressroom that a command asks, how far its jobs are, and what is said of its errors."""
+"""Service: the client that commands use, a progress bar for its jobs, and its errors in words."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def ask_service(url: str | None, data: Path | None) -> Iterator["Pressroom"]:
-    """Connect to the service that is named, or else to the one that runs here."""
-    from pressroom import Pressroom  # HTTP, which most other commands don't need
+    """Connect to the named service, or to the one that runs here."""
+    from pressroom import Pressroom  # imports an HTTP library, which most commands don't need
 
     address, key = find_service(url, data)
     with Pressroom(key, url=address) as client:
@@ -26,25 +26,25 @@ def ask_service(url: str | None, data: Path | None) -> Iterator["Pressroom"]:
 
 
 def said(error: PressroomError) -> str:
-    """Return an error of the client, in words for a terminal."""
+    """Return a client's error as text for a terminal."""
     if isinstance(error, NotPressroom):
-        return f"{error.message} Say where it is with --url."
+        return f"{error.message} Name the service with --url."
     if error.status is None:
         return error.message
     wait = error.retry_after
-    patience = f" It asks for {wait.total_seconds():,.0f} seconds of patience: try again then." if wait else ""
+    patience = f" Try again in {wait.total_seconds():,.0f} seconds." if wait else ""
     return f"The service answered {error.status}: {error.message}{patience}"
 
 
 def outcome_of_cancelling(job: "Job") -> str:
-    """Return a sentence about a job that was to be cancelled."""
+    """Return a sentence about a job after an attempt to cancel it."""
     if job.state == "cancelled":
         return "The job was cancelled; nothing was charged."
     return f"The job {job.id} {job.state}."
 
 
 class JobBar:
-    """A bar of how far some jobs are, one after another. Ctrl-C cancels the one that runs: its result would be lost."""
+    """A progress bar for jobs, one after another. Ctrl-C cancels the current one, whose result would be lost."""
 
     def __init__(self, client: "Pressroom", doing: str, *, total: float = 1) -> None:
         self._client = client
@@ -69,12 +69,12 @@ class JobBar:
                 tell(f"The job {self._job.id} was not cancelled. {said(failure)}")
 
     def begin(self, weight: float) -> None:
-        """Begin with the next job, which is so much of the whole."""
+        """Begin the next job; `weight` is its part of the total."""
         self._before += self._weight if self._job is not None else 0
         self._weight, self._job = weight, None
 
     def show(self, job: "Job") -> None:
-        """Show how far the job is."""
+        """Show the job's progress."""
         self._job = job
         part = (job.progress.done + job.progress.failed) / max(1.0, job.progress.total)
         self._bar.update(self._line, completed=self._before + part * self._weight)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.settings import Settings
 from workers.engines import never
-from workers.media.audio.encoding.mp3 import encode_into
+from workers.media.audio.encoding.encodings import encode_into
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 
 #: Bit rates in kbit/s of layer III: of MPEG-1, and of MPEG-2 (ISO 11172-3, 13818-3).

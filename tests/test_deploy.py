@@ -1,4 +1,4 @@
-"""What stands in deploy/: valid by the tools that know each format, and in step with the programs and the settings."""
+"""The files in deploy/ are valid by their tools, and in step with programs and settings."""
 
 import json
 import re

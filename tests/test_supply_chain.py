@@ -1,4 +1,4 @@
-"""What a release is installed with: locked in step with pyproject.toml, by sums, and looked up honestly."""
+"""Releases install packages locked by sums, in step with pyproject.toml, and audited honestly."""
 
 import json
 import re
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "requirements"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-#: What the images have; packages of other extras may need building.
+#: The images' packages; other extras may need building.
 IN_IMAGES = ("base", "torch", "build", "blog", "cjk", "japanese", "search-console", "tracing")
 #: Where a marker is looked at: uv writes markers in a way of its own.
 PLACES = [

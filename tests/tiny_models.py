@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-#: What they can say. Random weights speak no sense, but in words.
+#: Their vocabulary: random weights make no sense, but words.
 WORDS = """
 a the dog cat house tree red blue green white black small large car street beach sky sun boat child
 woman man table chair book window door flower bird horse field river stone bread cup lamp road

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from pipeline.jobs.open_jobs import MOST_COUNTED
+from pipeline.jobs.job_views import MOST_COUNTED
 
 #: What stands where there is no value.
 NONE = "–"

@@ -21,10 +21,10 @@ MOST_JOBS = 100
 #: Why something was not done, in the words of pages, by the code of the error.
 REASONS = {
     "job_not_found": "There is no such job.",
-    "job_not_finished": "It has not ended; cancel it first.",
-    "nothing_to_retry": "Nothing of it can be tried again: all was delivered, or its files are gone.",
+    "job_not_finished": "It is still running; cancel it first.",
+    "nothing_to_retry": "Nothing to retry: everything was delivered, or its files are deleted.",
     "result_deleted": "It was deleted.",
-    "result_expired": "Its request is no longer kept.",
+    "result_expired": "Its request has expired.",
 }
 
 
@@ -92,5 +92,5 @@ def say(name: str, done: ActionDone) -> str:
     words = [f"{count:,} {'job' if count == 1 else 'jobs'} {SAID[name]}."]
     words += [f"{number:,} not: {message}" for message, number in done.refusals.most_common(3)]
     if not count and not done.refusals:
-        return "No job was ticked."
+        return "No job was selected."
     return " ".join(words if count else words[1:])

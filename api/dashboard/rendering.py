@@ -7,8 +7,9 @@ from typing import Any
 
 import falcon
 import falcon.asgi
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
+from api.capabilities import dashboard_folders
 from api.dashboard.filters import FILTERS
 from api.dashboard.flashes import Flash, Tone, take_flash, write_flash
 from api.dashboard.page import NavigationSection, Page
@@ -47,7 +48,7 @@ class Renderer:
         order = list(NavigationSection)
         self._pages = sorted(pages, key=lambda page: (order.index(page.section), page.order, page.title))
         self._environment = Environment(
-            loader=PackageLoader("api.dashboard"),
+            loader=ChoiceLoader([PackageLoader("api.dashboard"), FileSystemLoader(dashboard_folders())]),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,

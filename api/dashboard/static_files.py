@@ -1,12 +1,14 @@
-"""Static files: style and scripts, in addresses that change with them, so that browsers may keep them for ever."""
+"""Static files: styles and scripts, at addresses that change with them, so that browsers may cache them for ever."""
 
 import gzip
 import hashlib
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 
 import falcon
 import falcon.asgi
+
+from api.capabilities import dashboard_folders
 
 ROUTE = "/dashboard/static/{digest}/{name}"
 #: Digits of the digest in an address.
@@ -71,11 +73,12 @@ class StaticFiles:
 
 
 def load_static_files() -> Static:
-    """Return all files of the folder `static`."""
+    """Return the files of the folder `static` and of capabilities, which share one namespace."""
     found = {}
     digest = hashlib.sha256()
-    for path in sorted(files("api.dashboard").joinpath("static").iterdir(), key=lambda path: path.name):
-        suffix = "." + path.name.rpartition(".")[2]
+    folders = [Path(__file__).parent / "static", *dashboard_folders()]
+    for path in sorted((path for folder in folders for path in folder.iterdir()), key=lambda path: path.name):
+        suffix = path.suffix
         if suffix not in TYPES:
             continue
         content = path.read_bytes()

@@ -20,7 +20,7 @@ from pipeline.accounts.keys import redact
 from pipeline.errors import PressroomError, with_details
 from pipeline.log import get_logger
 from pipeline.operations.metrics import Metrics
-from pipeline.tracing.tracing import Tracer
+from pipeline.tracing.trace_context import Tracer
 
 log = get_logger(__name__)
 

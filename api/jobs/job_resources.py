@@ -7,8 +7,7 @@ from uuid import UUID
 import falcon.asgi
 
 from api.http.operations import Operation, Reply
-from api.http.parameters import OFFSET, RANGE, SINCE, UNTIL, Parameter, choices, limit, text
-from api.http.queries import show_page
+from api.http.parameters import OFFSET, RANGE, SINCE, UNTIL, Parameter, choices, limit, show_page, text
 from api.services.resource import Resource
 from api.services.services import Services
 from api.work.answers import show_delivery, show_json

@@ -12,13 +12,12 @@ from api.services.resource import Resource, read_sent
 from api.services.services import Services
 from api.work.answers import name_job, refuse_gone, show_json
 from api.work.preferences import read_idempotency_key
-from api.work.submitting import submit_job
+from api.work.submitting import Order, submit_order
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict
 from pipeline.jobs.job_documents import JobDocument, job_document
 from pipeline.jobs.resubmit import resubmission
 from pipeline.lifecycle.jobs import Job
-from pipeline.limits.rate_limits import AccountLimitExceeded
 
 
 class NothingToRetry(Conflict):
@@ -77,20 +76,6 @@ async def retry_job(
         idempotency_key=idempotency_key,
         joins_open=True,
     )
-    requests = kind.counts_again(len(submission.items))
-    await _admit(services, caller, requests, context)
-    submitted = await submit_job(submission, services, alone=True)
-    if submitted.outcome == "accepted":
-        services.waker.wake(kind.queue)
-    else:
-        await services.limits.give_back(caller, requests)
+    order = Order(caller, kind.counts_again(len(submission.items)), kind.queue, submission)
+    submitted = await submit_order(services, order, context, alone=True)
     return await find_own_job(services, caller, str(submitted.job_id)), submitted.available
-
-
-async def _admit(services: Services, caller: Caller, requests: int, context: RequestContext) -> None:
-    try:
-        rate_limit = await services.limits.admit(caller, requests)
-    except AccountLimitExceeded as error:
-        context.headers.update(error.rate_limit.headers())
-        raise
-    context.headers.update(rate_limit.headers())

@@ -12,7 +12,7 @@ from psycopg.errors import QueryCanceled
 
 from pipeline.database import AsyncDatabase, Statement
 from pipeline.errors import InvalidRequest
-from pipeline.jobs.job_search import MOST_SECONDS, within_seconds
+from pipeline.jobs.job_lists import MOST_SECONDS, within_seconds
 
 Result = TypeVar("Result")
 

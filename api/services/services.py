@@ -23,11 +23,11 @@ from api.services.waiting import WaitingRequests
 from api.services.waking import Waker
 from pipeline.accounts.keys import Caller
 from pipeline.database import AsyncDatabase
-from pipeline.database.grouping import StatementCoalescer
+from pipeline.database.coalescing import StatementCoalescer
 from pipeline.limits.rate_limits import RateLimits
 from pipeline.log import get_logger, held
 from pipeline.operations.metrics import Metrics
-from pipeline.operations.process_reporter import ProcessReporter
+from pipeline.operations.processes import ProcessReporter
 from pipeline.registry import Kinds
 from pipeline.settings import Settings
 from pipeline.storage import streams

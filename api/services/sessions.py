@@ -10,11 +10,10 @@ import falcon.asgi
 
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
-from pipeline.accounts.owners import Owner
-from pipeline.accounts.sessions import Session, begin_session, end_session, find_session, make_token
+from pipeline.accounts.sessions import Owner, Session, begin_session, end_session, find_session, make_token
 from pipeline.database import AsyncDatabase
 from pipeline.errors import Forbidden
-from pipeline.settings.dashboard_settings import DashboardSettings
+from pipeline.settings.settings import DashboardSettings
 
 COOKIE = "pressroom_session"
 CSRF_HEADER = "X-CSRF-Token"
@@ -60,9 +59,10 @@ class Sessions:
     async def find(self, req: falcon.asgi.Request) -> Session | None:
         """Return who sends a request; None when nobody is signed in. It is looked up once a request."""
         if not hasattr(req.context, "session"):
+            context = context_of(req)
             req.context.session = await self._look_up(self._cookies.read(req, COOKIE))
             if req.context.session is not None:
-                context_of(req).caller = req.context.session.caller
+                context.caller = req.context.session.caller
         found: Session | None = req.context.session
         return found
 

@@ -7,8 +7,7 @@ import falcon.asgi
 
 from api.http.bodies.fields import read_fields
 from api.http.operations import Operation, Reply
-from api.http.parameters import OFFSET, choice, limit, text, uuid
-from api.http.queries import show_page
+from api.http.parameters import OFFSET, choice, limit, show_page, text, uuid
 from api.services.resource import Resource, read_sent
 from api.webhooks.actions import find_own_delivery, new_secret, send_delivery_again, send_test, set_webhook
 from api.webhooks.documents import (

@@ -1,4 +1,4 @@
-"""Preferences: what a request's headers ask for beside its body."""
+"""Preferences: the headers Prefer and Idempotency-Key."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,9})\"?")
 
 
 class PreferInvalid(InvalidRequest):
-    """The header Prefer waits for no number of seconds."""
+    """The header Prefer names no number of seconds."""
 
     code = "prefer_invalid"
     field = "Prefer"
@@ -24,7 +24,7 @@ class PreferInvalid(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """How long a client waits: None is until the job ends. `applied` is what the answer says of it."""
+    """How long a client waits; None means until the job ends. `applied` is the answer's Preference-Applied."""
 
     patience: timedelta | None = None
     applied: str = ""
@@ -36,19 +36,17 @@ class Preference:
 
 
 def read_preference(req: falcon.asgi.Request) -> Preference:
-    """Return what `Prefer` asks for (RFC 7240); what we don't know is ignored. Raises InvalidRequest."""
+    """Return the preference in `Prefer` (RFC 7240), without unknown ones. Raises PreferInvalid."""
     header = req.get_header("Prefer")
     if header is None:
         return Preference()
-    # A preference may have parameters after a semicolon; we know of none.
+    # Parameters after a semicolon are ignored; none is defined here.
     preferences = [preference.partition(";")[0].strip().lower() for preference in header.split(",")]
     for preference in preferences:
         if preference.partition("=")[0].strip() == "wait":
             found = WAIT.fullmatch(preference)
             if found is None:
-                raise InvalidRequest(
-                    "Prefer: wait=N takes whole seconds, as in wait=30.", code="prefer_invalid", field="Prefer"
-                )
+                raise PreferInvalid
             return Preference(timedelta(seconds=int(found[1])), f"wait={found[1]}")
     if "respond-async" in preferences:
         return Preference(timedelta(), "respond-async")

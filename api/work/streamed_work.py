@@ -1,4 +1,4 @@
-"""Streamed work: routes whose answer is sent while it is made."""
+"""Streamed work: routes that send their answer while it is made."""
 
 import asyncio
 from dataclasses import replace
@@ -8,6 +8,7 @@ import falcon.asgi
 from api.services.streaming import Feed
 from api.services.waiting import Waiter
 from api.work.answers import name_job, show_delivery
+from api.work.delivering import find, join, wait
 from api.work.preferences import Preference
 from api.work.submitting import Order
 from api.work.work import Work
@@ -17,7 +18,7 @@ from pipeline.lifecycle.jobs import Delivery
 
 
 class StreamedWork(Work):
-    """POST of a kind that streams. With a `Prefer` header it is like any other, and its result is the whole."""
+    """POST of a kind that streams. With a `Prefer` header it answers like any other, with the whole result."""
 
     async def _answer(
         self, order: Order, submitted: Submitted, preference: Preference, waiter: Waiter, resp: falcon.asgi.Response
@@ -31,7 +32,7 @@ class StreamedWork(Work):
         is_own = submitted.outcome == "accepted"
         try:
             if not is_own:
-                await self._join(order, submitted, waiter)
+                await join(self._services, order, submitted, waiter)
             delivery = await self._begin(order, waiter, feed, resp)
         except asyncio.CancelledError:
             if is_own:
@@ -43,10 +44,10 @@ class StreamedWork(Work):
             self._stream(delivery, feed, resp, cancels=is_own)
 
     async def _begin(self, order: Order, waiter: Waiter, feed: Feed, resp: falcon.asgi.Response) -> Delivery:
-        """Return the job once a first part is there, or it has ended: until then its status can still be told."""
+        """Return the job once its first part exists or it has ended; until then the answer can still be an error."""
         while True:
             begun = asyncio.ensure_future(feed.begun())
-            ended = asyncio.ensure_future(self._wait(order, Preference(), waiter, resp))
+            ended = asyncio.ensure_future(wait(self._services, order, Preference(), waiter, resp))
             try:
                 await asyncio.wait({begun, ended}, return_when=asyncio.FIRST_COMPLETED)
                 if ended.done():
@@ -54,7 +55,7 @@ class StreamedWork(Work):
             finally:
                 begun.cancel()
                 ended.cancel()
-            delivery = await self._find(order, waiter)
+            delivery = await find(self._services, order, waiter)
             if feed.has_begun or delivery.job.is_final:
                 return delivery
 
@@ -63,10 +64,10 @@ class StreamedWork(Work):
         if item is None:
             raise PressroomError(f"The kind {job.kind} streams, and yet its job has several items.")
         name_job(resp, job, delivery.available)
-        # What it will cost in the end is not known yet; the job says it then.
+        # The final cost is not known yet; the job has it later.
         resp.set_header("X-Credits-Used", str(job.credits_held))
         resp.set_header("X-Engine", feed.parts.engine)
-        # The job's kind: a route may make jobs of several.
+        # The job's own kind: a route may make jobs of several.
         shown = self._services.kinds[job.kind].respond(job, [replace(item, output=feed.parts.checkpoint())])
         resp.content_type = shown.content_type
         resp.set_headers(dict(shown.headers))

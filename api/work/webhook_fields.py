@@ -1,20 +1,22 @@
-"""Webhook fields: where the end of a request's job is told, as a request of any route may say.
+"""Webhook fields: where the end of a job is reported, as any request may say.
 
-They are fields of its body, or else headers, or else parameters of its query. They are not part of what a kind is asked
-for: the same Idempotency-Key with another webhook is still the same request."""
+They are fields of the body, headers or query parameters, in this order. They do not distinguish requests: the same
+Idempotency-Key with another webhook is the same request."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import falcon.asgi
 from pydantic.config import JsonDict
 
 from api.http.bodies.fields import FieldsInvalid
+from api.services.services import Services
+from api.work.submitting import Order
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.downloads.urls import SCHEME
 from pipeline.errors import InvalidRequest
+from pipeline.webhooks.accounts import find_webhook
 from pipeline.webhooks.events import EVENTS, JOB_EVENTS
 
 #: The fields, and the headers that stand for them.
@@ -22,19 +24,19 @@ URL, EVENTS_FIELD = "webhook_url", "webhook_events"
 HEADERS = {URL: "X-Webhook-Url", EVENTS_FIELD: "X-Webhook-Events"}
 #: Characters of an address.
 MAX_URL = 2_000
-#: What a JSON Schema says of them.
+#: Its JSON Schema.
 ADDRESS: JsonDict = {"maxLength": MAX_URL, "pattern": SCHEME}
 
 
 class WebhookUrlInvalid(InvalidRequest):
-    """The address is none that events are sent to."""
+    """Events can't be sent to this address."""
 
     code = "webhook_url_invalid"
     field = "webhook_url"
 
 
 class WebhookMissing(InvalidRequest):
-    """Events were chosen, and there is no address to send them to."""
+    """Events were chosen without an address."""
 
     code = "webhook_missing"
     field = "webhook_url"
@@ -44,29 +46,26 @@ class WebhookMissing(InvalidRequest):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookFields:
-    """What a request says: None for what it does not. No events at all: nothing is told."""
+async def add_webhook(services: Services, req: falcon.asgi.Request, fields: Mapping[str, Any], order: Order) -> Order:
+    """Return the order with the webhook that a request names. Raises FieldsInvalid, WebhookUrlInvalid, WebhookMissing.
 
-    url: str | None = None
-    events: Sequence[str] | None = None
-
-
-def read_webhook(req: falcon.asgi.Request, fields: Mapping[str, Any], allow_networks: str) -> WebhookFields:
-    """Return what a request says of its webhook. Raises FieldsInvalid, WebhookUrlInvalid."""
-    url, events = (_sent(req, fields, name) for name in (URL, EVENTS_FIELD))
-    return WebhookFields(
-        None if url is None else check_url(url, allow_networks),
-        None if events is None else check_events(events, JOB_EVENTS),
-    )
+    No events at all: nothing is reported."""
+    sent_url, sent_events = (_sent(req, fields, name) for name in (URL, EVENTS_FIELD))
+    url = None if sent_url is None else check_url(sent_url, services.settings.fetch.allow_networks)
+    events = None if sent_events is None else check_events(sent_events, JOB_EVENTS)
+    if events and url is None and order.submission.webhook_url is None:
+        own = await services.database.run(find_webhook(order.caller.account_id))
+        if own is None or own.url is None:
+            raise WebhookMissing
+    return order.with_webhook(url, events)
 
 
 def check_url(url: object, allow_networks: str) -> str:
-    """Return an address that may be asked, as far as it tells by itself. Raises FieldsInvalid, WebhookUrlInvalid.
+    """Return a valid webhook address. Raises FieldsInvalid, WebhookUrlInvalid.
 
-    What its name leads to is looked at whenever something is sent there."""
+    The addresses behind its host name are checked again at each delivery."""
     if not isinstance(url, str):
-        raise _fault(URL, "This must be a text: an address as https://example.org/hook.", "field_type")
+        raise _fault(URL, "This must be a text, such as https://example.org/hook.", "field_type")
     if len(url) > MAX_URL:
         raise _fault(URL, f"This may have at most {MAX_URL:,} characters, but has {len(url):,}.", "field_length")
     try:
@@ -81,7 +80,7 @@ def check_url(url: object, allow_networks: str) -> str:
 
 
 def check_events(events: object, known: Sequence[str] = EVENTS) -> Sequence[str]:
-    """Return types of events, each once; as a text they have commas between them. Raises FieldsInvalid."""
+    """Return event types, each once, from a list or a text with commas. Raises FieldsInvalid."""
     if isinstance(events, str):
         events = [name.strip() for name in events.split(",") if name.strip()]
     if not isinstance(events, list) or not all(isinstance(name, str) for name in events):
@@ -94,7 +93,7 @@ def check_events(events: object, known: Sequence[str] = EVENTS) -> Sequence[str]
 
 
 def _sent(req: falcon.asgi.Request, fields: Mapping[str, Any], name: str) -> object:
-    """Return a field's value; null is as if it was not sent."""
+    """Return a field's value, or that of its header or parameter; null counts as not sent."""
     if (found := fields.get(name)) is not None:
         return found
     return req.get_header(HEADERS[name]) or ",".join(req.get_param_as_list(name) or []) or None

@@ -20,8 +20,7 @@ from pipeline.operations.failures import read_failures
 from pipeline.operations.load import read_load
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
-from pipeline.usage.usage import read_usage
-from pipeline.usage.usage_report import DaySpan, read_ledger, read_used
+from pipeline.usage.usage_report import DaySpan, read_ledger, read_usage, read_used
 
 LEASE = timedelta(seconds=30)
 FIRST = JobFilter(account_id=ACCOUNT)
@@ -30,7 +29,7 @@ KINDS = load_kinds(Settings())
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a call may use to make ready: statements in its own transaction, and how large the database is."""
+    """Helps a call to prepare: statements in its transaction, and the database's size."""
 
     run: Callable[[Statement[Any]], Any]
     size: Size

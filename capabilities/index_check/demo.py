@@ -1,4 +1,4 @@
-"""The demo of index checks: waits for their result, which needs the Internet."""
+"""The demo of index checks waits for their result, which needs the Internet."""
 
 import asyncio
 import time
@@ -6,7 +6,7 @@ import time
 from capabilities.index_check.kinds.index_check import IndexCheck
 from scripts.demo.steps import Answered
 
-#: How long the demo waits for a search engine on the Internet.
+#: Longest wait for a search engine on the Internet.
 PATIENCE_SECONDS = 5
 
 

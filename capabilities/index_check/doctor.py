@@ -23,7 +23,7 @@ from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database
 from pipeline.downloads.urls import match_key
 from pipeline.errors import PressroomError
-from pipeline.offers.breakers import Breaker
+from pipeline.offers.offers import Breaker
 from pipeline.settings import Settings
 from scripts.doctor.finding import Finding, Mark
 from scripts.options import PATIENCE

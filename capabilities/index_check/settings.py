@@ -1,4 +1,4 @@
-"""Search settings: what an operator may change of index checks, and of what is submitted to search engines."""
+"""Settings of index checks, and of submissions to search engines."""
 
 from datetime import timedelta
 from typing import NamedTuple
@@ -11,59 +11,59 @@ from pipeline.settings.fields import Section, WebUrl, engines_field
 class ProviderSettings(BaseModel):
     """A search provider."""
 
-    url: WebUrl | None = Field(None, description="Address that is asked.")
-    api_key: SecretStr | None = Field(None, description="Key, for those that want one.")
+    url: WebUrl | None = Field(None, description="Address of the provider.")
+    api_key: SecretStr | None = Field(None, description="API key.")
     interval_seconds: float = Field(6.0, ge=0, description="Mean time between two queries; 0: no pacing.")
-    jitter: float = Field(0.5, ge=0, le=1, description="How far an interval may differ from the mean, as a share.")
+    jitter: float = Field(0.5, ge=0, le=1, description="Share by which an interval may differ from the mean.")
 
 
 class SearxngSettings(ProviderSettings):
-    """An instance of SearXNG of one's own."""
+    """An instance of SearXNG."""
 
     interval_seconds: float = Field(3.0, ge=0, description="Mean time between two queries; 0: no pacing.")
-    jitter: float = Field(0.0, ge=0, le=1, description="How far an interval may differ from the mean, as a share.")
+    jitter: float = Field(0.0, ge=0, le=1, description="Share by which an interval may differ from the mean.")
     engines: str = Field(
-        "", description="Which engines the instance asks, such as google,bing; by default those that it is set to."
+        "", description="Engines that the instance asks, such as google,bing; by default its own choice."
     )
 
 
 class Reuse(NamedTuple):
-    """How long an answer about a page is used again; zero: never."""
+    """How long answers about a page are reused; zero: never."""
 
     indexed: timedelta
     not_indexed: timedelta
 
     @property
     def longest(self) -> timedelta:
-        """How long any answer is worth keeping."""
+        """How long answers are kept."""
         return max(self)
 
 
-#: Search providers as users rank them. Google's own pages come with JavaScript alone, and are asked where named.
+#: Search providers in order. Google's own pages need JavaScript, and are asked only where named.
 RANKED = ("serper", "serpapi", "dataforseo", "brave_api", "searxng", "duckduckgo", "bing")
-#: Those of them that want a key.
+#: Providers that need a key.
 KEYED = RANKED[:4]
 
 
 class SitemapSettings(BaseModel):
-    """Sitemaps that stand for a list of URLs."""
+    """Sitemaps in place of URLs."""
 
-    user_agent: str = Field("Pressroom/0.1 (sitemap reader)", description="Who we say that we are.")
-    files: int = Field(200, ge=1, description="Sitemaps of one index, and of the indexes in it, that are read.")
+    user_agent: str = Field("Pressroom/0.1 (sitemap reader)", description="User-Agent header.")
+    files: int = Field(200, ge=1, description="Most sitemaps in an index and its indexes.")
     file_bytes: int = Field(50 * 2**20, ge=1, description="Largest sitemap, unpacked.")
-    seconds: float = Field(20.0, gt=0, description="Longest time for a sitemap and all that it names.")
-    per_host: int = Field(4, ge=1, description="Sitemaps that are read at once from the same host.")
-    at_once: int = Field(4, ge=1, description="Requests of a process whose sitemaps are read at once.")
+    seconds: float = Field(20.0, gt=0, description="Longest time for a sitemap and the sitemaps in it.")
+    per_host: int = Field(4, ge=1, description="Sitemaps that are read at once from a host.")
+    at_once: int = Field(4, ge=1, description="Requests whose sitemaps a process reads at once.")
 
 
 class DiagnosisSettings(BaseModel):
-    """What is looked at when a request wants to know why a page is in no results."""
+    """Diagnoses of pages that are not indexed."""
 
-    user_agent: str = Field("Pressroom/0.1 (index diagnosis)", description="Who we say that we are.")
-    seconds: float = Field(20.0, gt=0, description="Longest time for a page; as long for the rest of its site.")
-    page_bytes: int = Field(2 * 2**20, ge=1, description="So much of a page is read.")
-    per_host: int = Field(2, ge=1, description="Requests at once of a process to the same host.")
-    sites: int = Field(32, ge=1, description="Sites of a process whose robots.txt and sitemaps are remembered.")
+    user_agent: str = Field("Pressroom/0.1 (index diagnosis)", description="User-Agent header.")
+    seconds: float = Field(20.0, gt=0, description="Longest time for a page, and for the rest of its site.")
+    page_bytes: int = Field(2 * 2**20, ge=1, description="Bytes of a page that are read.")
+    per_host: int = Field(2, ge=1, description="Requests of a process to a host at once.")
+    sites: int = Field(32, ge=1, description="Sites whose robots.txt and sitemaps a process remembers.")
     sitemap_files: int = Field(20, ge=0, description="Sitemaps of a site that are read; 0: none.")
     sitemap_urls: int = Field(50_000, ge=1, description="URLs of a site's sitemaps that are read.")
 
@@ -73,7 +73,7 @@ def _provider(url: str | None, interval: float, jitter: float = 0.0) -> Provider
 
 
 class SiteServiceSettings(BaseModel):
-    """A service that tells site owners of their own sites."""
+    """A service for site owners."""
 
     per_day: int = Field(2_000, ge=1, description="Requests a day about a site; Search Console allows 2,000.")
     per_minute: int = Field(600, ge=1, description="Requests a minute about a site; Search Console allows 600.")
@@ -86,8 +86,8 @@ class SearchConsoleSettings(SiteServiceSettings):
         "https://searchconsole.googleapis.com/v1/urlInspection/index:inspect", description="URL Inspection."
     )
     sites_url: WebUrl = Field("https://www.googleapis.com/webmasters/v3/sites", description="The list of sites.")
-    token_url: WebUrl = Field("https://oauth2.googleapis.com/token", description="Where access tokens come from.")
-    consent_url: WebUrl = Field("https://accounts.google.com/o/oauth2/v2/auth", description="Where a user consents.")
+    token_url: WebUrl = Field("https://oauth2.googleapis.com/token", description="Source of access tokens.")
+    consent_url: WebUrl = Field("https://accounts.google.com/o/oauth2/v2/auth", description="Page of the consent.")
 
 
 class BingWebmasterSettings(SiteServiceSettings):
@@ -97,7 +97,7 @@ class BingWebmasterSettings(SiteServiceSettings):
 
 
 class SearchSettings(Section):
-    """The search family: which providers are asked, how often, and what is made of their answers."""
+    """Search providers, how often they are asked, and how their answers are used."""
 
     section = "search"
 
@@ -107,27 +107,27 @@ class SearchSettings(Section):
         f"in the order {', '.join(RANKED)}.",
     )
     slots: int = Field(8, ge=1, description="URLs that a process checks at once.")
-    user_agent: str = Field("Mozilla/5.0 (compatible; Pressroom/0.1)", description="Who we say that we are.")
+    user_agent: str = Field("Mozilla/5.0 (compatible; Pressroom/0.1)", description="User-Agent header.")
     connect_seconds: float = Field(10.0, gt=0, description="Longest wait for a connection.")
-    limit_seconds: float = Field(30.0, gt=0, description="Longest wait for an answer, in all.")
+    limit_seconds: float = Field(30.0, gt=0, description="Longest wait for a whole answer.")
     max_page_bytes: int = Field(4 * 2**20, ge=1, description="Largest page that is read.")
-    tries: int = Field(3, ge=1, description="Tries after a lost connection or a server's error.")
-    unreachable_seconds: float = Field(15.0, ge=0, description="How long one that can't be reached is left alone.")
-    rounds: int = Field(3, ge=1, description="A URL blocked so often has failed.")
-    fresh_days: float = Field(7.0, ge=0, description="That a page is indexed is used again for so long; 0: never.")
-    fresh_hours: float = Field(1.0, ge=0, description="That a page is not indexed is used again so long; 0: never.")
+    tries: int = Field(3, ge=1, description="Tries of a query after lost connections or server errors.")
+    unreachable_seconds: float = Field(15.0, ge=0, description="Pause after a provider could not be reached.")
+    rounds: int = Field(3, ge=1, description="Rounds of blocks after which a URL fails.")
+    fresh_days: float = Field(7.0, ge=0, description='How long "indexed" is reused; 0: never.')
+    fresh_hours: float = Field(1.0, ge=0, description='How long "not indexed" is reused; 0: never.')
     control_site: str = Field(
         "wikipedia.org",
-        description="A site that every engine lists: one that shows no row of it gives empty pages to machines.",
+        description="A site that every engine lists. An engine without a row of it gives us empty pages.",
     )
-    accept_variants: bool = Field(False, description="Take a mobile, AMP or upper-case variant for a match.")
-    captcha_minutes: str = Field("15,60,360,1440", description="How long a provider rests after a captcha, each time.")
-    throttle_minutes: str = Field("5,15,60", description="How long it rests after HTTP 429, each time.")
-    max_rest_hours: float = Field(24.0, gt=0, description="Longest rest, whatever Retry-After says.")
+    accept_variants: bool = Field(False, description="Accept mobile, AMP and upper-case variants as matches.")
+    captcha_minutes: str = Field("15,60,360,1440", description="Rests after a captcha, one after another.")
+    throttle_minutes: str = Field("5,15,60", description="Rests after HTTP 429, one after another.")
+    max_rest_hours: float = Field(24.0, gt=0, description="Longest rest, also for Retry-After.")
     sitemap: SitemapSettings = SitemapSettings()
     diagnosis: DiagnosisSettings = DiagnosisSettings()
-    strikes: int = Field(3, ge=1, description="So many unusable pages in a row, and a job does not ask for more.")
-    off_minutes: float = Field(60.0, gt=0, description="How long one that refuses our key or request is not asked.")
+    strikes: int = Field(3, ge=1, description="Unusable pages in a row after which a job asks a provider no more.")
+    off_minutes: float = Field(60.0, gt=0, description="Rest after a provider refused our key.")
     duckduckgo: ProviderSettings = _provider("https://html.duckduckgo.com/html/", 6.0, 0.5)
     bing: ProviderSettings = _provider("https://www.bing.com/search", 6.0, 0.5)
     google: ProviderSettings = _provider("https://www.google.com/search", 45.0, 0.3)
@@ -142,7 +142,7 @@ class SearchSettings(Section):
     @field_validator("captcha_minutes", "throttle_minutes")
     @classmethod
     def _check_ladder(cls, minutes: str) -> str:
-        # Checked here: otherwise a pool would not start, or a breaker would never open.
+        # Checked here: else a pool would not start, or a breaker would never open.
         try:
             is_ladder = all(0 < float(step) < float("inf") for step in minutes.split(","))
         except ValueError:
@@ -153,34 +153,34 @@ class SearchSettings(Section):
 
     @property
     def engines(self) -> str:
-        """Return the providers in order: as set, or else all that have what they need."""
+        """The providers in order: as set, or all that are set up."""
         return self.providers or ",".join(name for name in RANKED if self._is_set_up(name))
 
     @property
     def reuse(self) -> Reuse:
-        """Return how long answers are used again."""
+        """How long answers are reused."""
         return Reuse(timedelta(days=self.fresh_days), timedelta(hours=self.fresh_hours))
 
     def _is_set_up(self, name: str) -> bool:
         provider: ProviderSettings = getattr(self, name)
-        # An empty key, as a template of settings has it, is none.
+        # A template of settings has empty keys.
         has_key = provider.api_key is not None and bool(provider.api_key.get_secret_value())
         return bool(provider.url) and (has_key or name not in KEYED)
 
 
 class IndexNowSettings(BaseModel):
-    """IndexNow: one call tells Bing, Yandex, Seznam, Naver and Yep."""
+    """IndexNow: one call reaches Bing, Yandex, Seznam, Naver and Yep."""
 
-    url: WebUrl = Field("https://api.indexnow.org/indexnow", description="Address that URLs are submitted to.")
-    key: SecretStr | None = Field(None, description="Key of every site that has none of its own in KEYS.")
+    url: WebUrl = Field("https://api.indexnow.org/indexnow", description="Address of the endpoint.")
+    key: SecretStr | None = Field(None, description="Key of every site without one in KEYS.")
     keys: SecretStr | None = Field(
         None,
-        description="Keys of sites, HOST=KEY with commas between; HOST=KEY=URL where its file is not HOST/KEY.txt.",
+        description="Keys of sites, HOST=KEY separated by commas; HOST=KEY=URL if the file is not HOST/KEY.txt.",
     )
 
     @property
     def is_set_up(self) -> bool:
-        """Whether there is a key; an empty one, as a template of settings has it, is none."""
+        """Whether there is a key; a template of settings has an empty one."""
         return bool(self.key or self.keys)
 
 
@@ -188,7 +188,7 @@ class BingSubmitSettings(BaseModel):
     """Bing Webmaster's URL submission."""
 
     url: WebUrl = Field("https://ssl.bing.com/webmaster/api.svc/json", description="Address of the API.")
-    api_key: SecretStr | None = Field(None, description="Key of the account at Bing Webmaster that has the sites.")
+    api_key: SecretStr | None = Field(None, description="Key of the Bing Webmaster account with the sites.")
 
     @property
     def is_set_up(self) -> bool:
@@ -197,27 +197,52 @@ class BingSubmitSettings(BaseModel):
 
 
 class SubmissionSettings(Section):
-    """The submission family: who is told of URLs that are to be crawled; off until a key is set."""
+    """Submission of URLs to search engines; off until a key is set."""
 
     section = "submission"
 
     engines: str | None = engines_field()
-    calls: int = Field(4, ge=1, description="Sites that a process submits URLs of at once.")
-    tries: int = Field(4, ge=1, description="Tries of a URL whose engine can't be reached, or asks for patience.")
+    calls: int = Field(4, ge=1, description="Sites that a process submits to at once.")
+    tries: int = Field(4, ge=1, description="Tries of a URL whose engine can't be reached, or throttles.")
     wait_seconds: float = Field(
         60.0,
         gt=0,
-        description="Pause before the second try, twice that before each next; or Retry-After, if longer.",
+        description="Pause before the second try, doubled before each next; or Retry-After, if longer.",
     )
-    max_wait_hours: float = Field(24.0, gt=0, description="Longest such pause, whatever Retry-After says.")
+    max_wait_hours: float = Field(24.0, gt=0, description="Longest pause, also for Retry-After.")
     indexnow: IndexNowSettings = IndexNowSettings()
     bing_submit: BingSubmitSettings = BingSubmitSettings()
 
     @property
     def set_up(self) -> list[str]:
-        """Return the engines that have their keys; one of another package has to be named in `engines`."""
+        """The engines that have their keys; a plug-in's has to be named in `engines`."""
         order = [name.strip() for name in (self.engines or "indexnow,bing_submit").split(",") if name.strip()]
         return [name for name in order if getattr(getattr(self, name, None), "is_set_up", True)]
 
 
-SECTIONS = (SearchSettings, SubmissionSettings)
+class IndexLimits(Section):
+    """Upper bounds of an account."""
+
+    section = "limits"
+
+    index_monitors: int = Field(100, ge=0, description="Index monitors of an account.")
+
+
+class IndexWork(Section):
+    """The deadline of index jobs."""
+
+    section = "work"
+
+    index_deadline_days: float = Field(7.0, gt=0, description="An index job not finished by then expires.")
+
+
+class IndexRetention(Section):
+    """How long results of index checks are kept."""
+
+    section = "retention"
+
+    index_days: float = Field(30, gt=0, description="URLs of index jobs, and what was found out about them.")
+    change_days: float = Field(365, gt=0, description="What index monitors have found out.")
+
+
+SECTIONS = (SearchSettings, SubmissionSettings, IndexLimits, IndexWork, IndexRetention)

@@ -10,10 +10,10 @@ from pipeline.accounts.first_account import FirstAccount
 from pipeline.accounts.keys import NewKey, make_key
 from pipeline.accounts.sessions import make_token
 from pipeline.accounts.sign_in import add_link, set_operator
-from pipeline.database import Database, Statement
+from pipeline.database import Database, Statement, nothing
 from pipeline.settings import LimitSettings, TierLimits
 
-#: Tiers are what limits are set for; `models.accounts.account` has the same for its CHECK.
+#: Tiers are what limits are set for; `models.accounts` has the same for its CHECK.
 TIERS = tuple(name for name, field in LimitSettings.model_fields.items() if field.annotation is TierLimits)
 #: What the account that a fresh system starts with may spend.
 FIRST_CREDITS = 10_000
@@ -69,5 +69,5 @@ def create_first_account(
 def lock_account(account_id: UUID) -> Statement[None]:
     """Lock an account, for the statements that follow in the transaction, so that no other counts what it has."""
     return Statement(
-        "SELECT id FROM account WHERE id = %(account)s FOR NO KEY UPDATE", {"account": account_id}, lambda rows: None
+        "SELECT id FROM account WHERE id = %(account)s FOR NO KEY UPDATE", {"account": account_id}, nothing
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from importlib.resources import files
 
-from pipeline.database import Statement
+from pipeline.database import Statement, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,4 +24,4 @@ _DISCREPANCIES = files("pipeline.accounts").joinpath("ledger.sql").read_text("ut
 
 def discrepancies() -> Statement[list[Discrepancy]]:
     """Return what contradicts the ledger, the first 100. Reads every row: for a person, never for a sweep."""
-    return Statement(_DISCREPANCIES, {}, lambda rows: [Discrepancy(**row) for row in rows])
+    return Statement(_DISCREPANCIES, {}, rows_of(Discrepancy))

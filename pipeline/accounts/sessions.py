@@ -1,18 +1,16 @@
-"""Sessions: who is signed in at the dashboard. A token is known to its browser alone; its hash is stored."""
+"""Sessions: who may sign in at the dashboard, and who is signed in. Only a token's hash is stored."""
 
 import hashlib
 import hmac
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pipeline.accounts.keys import Caller
-from pipeline.database import Row, Statement
-
-if TYPE_CHECKING:
-    from pipeline.accounts.owners import Owner
+from pipeline.database import Row, Statement, nothing
+from pipeline.errors import InvalidRequest
 
 #: Bytes of a token.
 TOKEN_BYTES = 32
@@ -113,7 +111,7 @@ def end_session(token_hash: bytes) -> Statement[None]:
     return Statement(
         "DELETE FROM session WHERE token_hash = %(token)s RETURNING 1 AS ended",
         {"token": token_hash},
-        lambda rows: None,
+        nothing,
     )
 
 
@@ -148,3 +146,56 @@ def _session(token: str, row: Row) -> Session:
         has_password=row["has_password"],
         last_seen_at=row["last_seen_at"],
     )
+
+
+#: As long as an address may be (RFC 5321, section 4.5.3.1.3).
+MAX_EMAIL_LENGTH = 254
+EMAIL = re.compile(r"[^@\s\x00-\x1f]+@[^@\s\x00-\x1f]+")
+
+
+class EmailInvalid(InvalidRequest):
+    """The text is no e-mail address."""
+
+    code = "email_invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whoever may sign in as an account."""
+
+    account_id: UUID
+    password_hash: str | None
+    is_suspended: bool
+
+
+def read_email(text: str) -> str:
+    """Return an e-mail address as it is stored: in small letters. Raises EmailInvalid."""
+    email = text.strip().lower()
+    if len(email) > MAX_EMAIL_LENGTH or not EMAIL.fullmatch(email):
+        raise EmailInvalid(f"{text.strip()[:60]!r} is no e-mail address: it looks like you@example.com.")
+    return email
+
+
+def find_owner(email: str) -> Statement[Owner | None]:
+    """Look an account up by its e-mail."""
+    return Statement(
+        "SELECT id, password_hash, suspended_at IS NOT NULL AS is_suspended FROM account WHERE email = %(email)s",
+        {"email": email},
+        read_owner,
+    )
+
+
+def find_owner_by_id(account_id: UUID) -> Statement[Owner | None]:
+    """Look an account up by its id."""
+    return Statement(
+        "SELECT id, password_hash, suspended_at IS NOT NULL AS is_suspended FROM account WHERE id = %(id)s",
+        {"id": account_id},
+        read_owner,
+    )
+
+
+def read_owner(rows: list[Row]) -> Owner | None:
+    """Return the owner that a statement has found."""
+    if not rows:
+        return None
+    return Owner(rows[0]["id"], rows[0]["password_hash"], rows[0]["is_suspended"])

@@ -4,10 +4,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from pipeline.accounts.owners import Owner, read_email, read_owner
 from pipeline.accounts.passwords import hash_password
-from pipeline.accounts.sessions import end_sessions, hash_token
-from pipeline.database import Statement
+from pipeline.accounts.sessions import Owner, end_sessions, hash_token, read_email, read_owner
+from pipeline.database import Statement, nothing
 
 
 def set_email(account_id: UUID, email: str) -> Statement[bool]:
@@ -20,11 +19,10 @@ def set_email(account_id: UUID, email: str) -> Statement[bool]:
 
 
 def set_password(account_id: UUID, password: str) -> list[Statement[Any]]:
-    """Return what gives an account a password and signs all its browsers out; the last returns how many.
+    """Return the statements that set a password and sign all browsers out; the last returns how many.
 
-    They run in one transaction: a process that died between them would leave whoever knew the old password signed in.
-    In this order, one who is just signing in with the old password is signed out too. It takes about 0.1 s to make.
-    Raises PasswordInvalid."""
+    Run them in one transaction and in this order, so that nobody who knew the old password stays signed in, or signs in
+    meanwhile. Hashing takes about 0.1 s. Raises PasswordInvalid."""
     changing = Statement(
         "UPDATE account SET password_hash = %(hash)s WHERE id = %(id)s RETURNING id",
         {"id": account_id, "hash": hash_password(password)},
@@ -50,7 +48,7 @@ def add_link(account_id: UUID, token: str, *, lasts: timedelta) -> Statement[Non
         " INSERT INTO sign_in_link (token_hash, account_id, expires_at)"
         " VALUES (%(token)s, %(account)s, now() + %(lasts)s) RETURNING 1 AS added",
         {"token": hash_token(token), "account": account_id, "lasts": lasts},
-        lambda rows: None,
+        nothing,
         repeatable=False,
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from pipeline.accounts.keys import INSERT_KEY, KeyLimits, NewKey, key_columns
-from pipeline.database import SQL, Row, Statement, assignments
+from pipeline.database import SQL, Row, Statement, assignments, row_of, rows_of
 from pipeline.usage.usage_days import used_sql
 
 
@@ -57,7 +57,7 @@ def list_keys(account_id: UUID) -> Statement[list[StoredKey]]:
     return Statement(
         f"{_SELECT} ORDER BY k.created_at, k.id",
         {"account": account_id},
-        lambda rows: [StoredKey(**row) for row in rows],
+        rows_of(StoredKey),
     )
 
 
@@ -66,7 +66,7 @@ def find_key(key_id: UUID, account_id: UUID) -> Statement[StoredKey | None]:
     return Statement(
         f"{_SELECT} AND k.id = %(key)s",
         {"account": account_id, "key": key_id},
-        lambda rows: StoredKey(**rows[0]) if rows else None,
+        row_of(StoredKey),
     )
 
 
@@ -77,7 +77,7 @@ def add_key_within(account_id: UUID, key: NewKey, name: str, limits: KeyLimits, 
     return Statement(
         _ADD_WITHIN,
         {**key_columns(account_id, key, name, limits), "most": most},
-        lambda rows: bool(rows),
+        bool,
         repeatable=False,
     )
 
@@ -88,7 +88,7 @@ def change_key(key_id: UUID, account_id: UUID, changed: Mapping[str, Any]) -> St
     return Statement(
         _CHANGE.format(changes=changes),
         {**changed, "key": key_id, "account": account_id},
-        lambda rows: bool(rows),
+        bool,
     )
 
 

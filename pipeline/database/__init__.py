@@ -10,7 +10,7 @@ from pipeline.database.database import (
     is_passing,
     is_refused,
 )
-from pipeline.database.sql import SQL, assignments, columns, page_of, read_page
+from pipeline.database.sql import SQL, assignments, columns, nothing, page_of, read_page, row_of, rows_of
 
 __all__ = [
     "SQL",
@@ -24,6 +24,9 @@ __all__ = [
     "columns",
     "is_passing",
     "is_refused",
+    "nothing",
     "page_of",
     "read_page",
+    "row_of",
+    "rows_of",
 ]

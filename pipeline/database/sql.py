@@ -28,6 +28,8 @@ class SQL(str):
 
 
 def _text(part: object) -> str:
+    if type(part) is int:  # psycopg would look into numpy first
+        return str(part)
     return part if isinstance(part, SQL) else sql.Literal(part).as_string()
 
 
@@ -44,6 +46,20 @@ def assignments(names: Iterable[str]) -> SQL:
 def identifier(*names: str) -> SQL:
     """Return a quoted name: of a column, or of its table and the column."""
     return SQL(sql.Identifier(*names).as_string())
+
+
+def rows_of(shape: Callable[..., Shape]) -> Callable[[list[Row]], list[Shape]]:
+    """Return what reads all rows, each by its columns."""
+    return lambda rows: [shape(**row) for row in rows]
+
+
+def row_of(shape: Callable[..., Shape]) -> Callable[[list[Row]], Shape | None]:
+    """Return what reads the first row by its columns, and None where there is none."""
+    return lambda rows: shape(**rows[0]) if rows else None
+
+
+def nothing(_: list[Row]) -> None:
+    """Read no row."""
 
 
 def page_of(page: SQL, *, total: SQL, order: SQL) -> SQL:

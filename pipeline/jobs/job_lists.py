@@ -4,14 +4,14 @@ A list looks at the newest jobs that an index finds, some thousands at most, and
 jobs of an account, counting all of them took 100 ms and a page in their middle 1,700 ms.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pipeline.database import SQL, Row, Statement
-from pipeline.jobs.job_search import search_parameters, searched
+from pipeline.database import SQL, Row, Statement, nothing
 from pipeline.lifecycle.jobs import Job, select_page
 
 _AND, _ALL = SQL(" AND "), SQL("true")
@@ -34,7 +34,7 @@ _WANTED = {
         "EXISTS (SELECT FROM unnest(%(routes)s::text[]) r WHERE j.route = r OR starts_with(j.route, r || '/{'))"
     ),
 }
-#: States of which there are few, with the conditions of their partial indexes (models/jobs/job.py).
+#: States of which there are few, with the conditions of their partial indexes (models/jobs.py).
 _FEW = {
     frozenset({"queued", "running"}): SQL("j.finished_at IS NULL"),
     frozenset({"partial", "failed", "cancelled", "expired"}): SQL(
@@ -49,7 +49,7 @@ class JobFilter:
 
     `routes` are those that a key may use. `id_prefix` is the beginning of an id, with or without dashes; `since` and
     `until` are of its submission, the latter exclusive; `text` is somewhere in its request, whatever the case
-    (pipeline/jobs/job_search.py says how far it is looked for)."""
+    (pipeline/jobs/job_lists.py says how far it is looked for)."""
 
     account_id: UUID | None = None
     kinds: Sequence[str] | None = None
@@ -139,3 +139,79 @@ def list_jobs(wanted: JobFilter, *, limit: int = 20, offset: int = 0) -> Stateme
 def _page(rows: list[Row]) -> JobPage:
     totals = [(row.pop("total"), row.pop("searched_since")) for row in rows]
     return JobPage([Job(**row) for row in rows if row["id"] is not None], *totals[0])
+
+
+#: Jobs, items and bytes (as stored, often compressed) that one search reads at most: a quarter of a second, most often.
+MOST_JOBS = 2_000
+MOST_ITEMS = 10_000
+MOST_BYTES = 8 * 2**20
+#: Longest time of a search: what is compressed well takes longer than its bytes say.
+MOST_SECONDS = 5.0
+
+_ESCAPES = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
+
+
+def _holds(document: SQL) -> SQL:
+    """Return the condition that a text of a JSON document holds the wanted one.
+
+    The first line is fast and takes names of fields, too; the second reads what the first has found."""
+    return SQL(
+        "({document}::text ILIKE ANY(%(in_json)s) AND EXISTS (SELECT FROM jsonb_path_query({document}, '$.**') v"
+        " WHERE jsonb_typeof(v) = 'string' AND v #>> '{{}}' ILIKE ANY(%(in_text)s)))"
+    ).format(document=document)
+
+
+_SEARCHED = SQL("""
+, newest AS MATERIALIZED (
+    SELECT j.id, j.created_at, j.request, j.items_total FROM job j
+    WHERE {where} AND j.purged_at IS NULL AND j.deleted_at IS NULL
+    ORDER BY j.created_at DESC, j.id LIMIT %(most_jobs)s
+), looked AS MATERIALIZED (
+    SELECT n.*, row_number() OVER newest_first AS place, sum(n.items_total) OVER newest_first - n.items_total AS before
+    FROM newest n WINDOW newest_first AS (ORDER BY n.created_at DESC, n.id)
+), texts AS MATERIALIZED (
+    SELECT l.id, l.created_at, i.input,
+           sum(pg_column_size(i.input)) OVER (ORDER BY l.place, i.index) - pg_column_size(i.input) AS bytes_before
+    FROM looked l JOIN item i ON i.job_id = l.id WHERE l.before < %(most_items)s
+), found AS MATERIALIZED (
+    SELECT l.id FROM looked l WHERE {request_holds}
+    UNION SELECT t.id FROM texts t WHERE t.bytes_before < %(most_bytes)s AND {input_holds}
+), limited AS (
+    SELECT min(t.created_at) FILTER (WHERE t.bytes_before < %(most_bytes)s) AS since FROM texts t
+    HAVING (SELECT count(*) FROM newest) = %(most_jobs)s OR max(t.bytes_before) >= %(most_bytes)s
+        OR EXISTS (SELECT FROM looked l WHERE l.before >= %(most_items)s)
+), reach AS (
+    SELECT coalesce((SELECT l.since FROM limited l), s.since) AS since FROM span s
+)
+""")
+_REQUEST_HOLDS, _INPUT_HOLDS = _holds(SQL("l.request")), _holds(SQL("t.input"))
+
+
+def searched(where: SQL) -> SQL:
+    """Return the part of a list's statement that searches.
+
+    `where` chooses among the jobs that the list looks at (`span`, in pipeline/jobs/job_lists.py). `found` are the jobs;
+    `reach` says when the oldest job that was looked at was made, null where all were."""
+    return _SEARCHED.format(where=where, request_holds=_REQUEST_HOLDS, input_holds=_INPUT_HOLDS)
+
+
+def within_seconds(seconds: float) -> Statement[None]:
+    """Return what ends the statements after it in the same transaction when they take longer."""
+    return Statement(
+        "SELECT set_config('statement_timeout', %(milliseconds)s, true)",
+        {"milliseconds": f"{seconds * 1_000:.0f}"},
+        nothing,
+    )
+
+
+def search_parameters(text: str) -> dict[str, Any]:
+    """Return the parameters of a search. Under the locale C only ASCII letters have two cases, so that the usual
+    spellings of others are given."""
+    spellings = sorted({text, text.lower(), text.upper(), text.title(), text.capitalize()})
+    return {
+        "in_text": [f"%{spelling.translate(_ESCAPES)}%" for spelling in spellings],
+        "in_json": [f"%{json.dumps(one, ensure_ascii=False)[1:-1].translate(_ESCAPES)}%" for one in spellings],
+        "most_jobs": MOST_JOBS,
+        "most_items": MOST_ITEMS,
+        "most_bytes": MOST_BYTES,
+    }

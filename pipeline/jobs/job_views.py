@@ -1,13 +1,14 @@
-"""Job views: what pages show of jobs beside their rows: of which texts or URLs they are, and some of their items."""
+"""Job views: subjects, items and counts of jobs, as pages show them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from pipeline.database import Row, Statement
+from pipeline.database import SQL, Statement, rows_of
 from pipeline.lifecycle.jobs import Job
 from pipeline.registry import Kinds
+from pipeline.usage.usage_days import used_sql
 
 #: Characters of a text that are shown in a list.
 SHOWN_CHARACTERS = 160
@@ -41,9 +42,6 @@ def list_items(job: Job, kinds: Kinds, *, limit: int, offset: int) -> Statement[
     """Read some items of a job, in order of the request."""
     kind = kinds.get(job.kind)
 
-    def read(rows: list[Row]) -> list[ItemView]:
-        return [ItemView(**row) for row in rows]
-
     return Statement(
         "SELECT i.index, i.state, left(i.input ->> %(field)s::text, %(characters)s) AS subject, i.output, i.error"
         " FROM item i WHERE i.job_id = %(job)s AND i.index >= %(offset)s ORDER BY i.index LIMIT %(limit)s",
@@ -54,5 +52,18 @@ def list_items(job: Job, kinds: Kinds, *, limit: int, offset: int) -> Statement[
             "limit": limit,
             "offset": offset,
         },
-        read,
+        rows_of(ItemView),
     )
+
+
+#: So many are counted; of more, nobody needs the number.
+MOST_COUNTED = 10_000
+
+
+def open_sql(account: SQL) -> SQL:
+    """Return a query with one row: `open_jobs`, MOST_COUNTED at most, and `held`, which the ledger says."""
+    return SQL(
+        "SELECT (SELECT count(*) FROM (SELECT FROM job j"
+        " WHERE j.account_id = {account} AND j.finished_at IS NULL LIMIT {most}) o) AS open_jobs,"
+        " (SELECT coalesce(sum(u.held), 0)::bigint FROM ({used}) u) AS held"
+    ).format(account=account, most=MOST_COUNTED, used=used_sql(account))

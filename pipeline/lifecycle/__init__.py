@@ -7,8 +7,15 @@ API and the sync workers run alike. docs/architecture.md draws the state machine
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account, suspend_account
 from pipeline.lifecycle.erasing import DELETED_MESSAGE, Erased, erase, erased, find_being_deleted
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
-from pipeline.lifecycle.report_and_claim import ReportedAndClaimed, claim_alone, report_then_claim
-from pipeline.lifecycle.reports import Outcome, Taken, report, report_together
+from pipeline.lifecycle.reports import (
+    Outcome,
+    ReportedAndClaimed,
+    Taken,
+    claim_alone,
+    report,
+    report_then_claim,
+    report_together,
+)
 from pipeline.lifecycle.schema import SCHEMA, install_sql
 from pipeline.lifecycle.submission import CANCELLED, Submission, Submitted, cancel, submit
 from pipeline.lifecycle.sweep import (

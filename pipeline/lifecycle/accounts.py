@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from pipeline.database import Statement
+from pipeline.database import Statement, nothing
 from pipeline.lifecycle.schema import call
 
 
@@ -30,7 +30,7 @@ def open_account(
             "hash": key_hash,
             "hint": hint,
         },
-        lambda rows: None,
+        nothing,
         repeatable=False,
     )
 
@@ -55,7 +55,7 @@ def suspend_account(account_id: UUID, *, suspended: bool) -> Statement[bool]:
         " UPDATE account SET suspended_at = CASE WHEN %(suspended)s THEN coalesce(suspended_at, now()) END"
         " WHERE id = %(account)s RETURNING id",
         {"account": account_id, "suspended": suspended},
-        lambda rows: bool(rows),
+        bool,
     )
 
 
@@ -64,5 +64,5 @@ def change_tier(account_id: UUID, tier: str) -> Statement[bool]:
     return Statement(
         "UPDATE account SET tier = %(tier)s WHERE id = %(account)s RETURNING id",
         {"account": account_id, "tier": tier},
-        lambda rows: bool(rows),
+        bool,
     )

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 from uuid import UUID
 
-from pipeline.database import SQL, Row, Statement, columns
+from pipeline.database import SQL, Row, Statement, columns, row_of, rows_of
 from pipeline.lifecycle import SCHEMA, Submission, Submitted
 
-#: A job's states, as `models.jobs.job` has them for its CHECK; it never leaves any but the first two.
+#: A job's states, as `models.jobs` has them for its CHECK; it never leaves any but the first two.
 JobState = Literal["queued", "running", "succeeded", "partial", "failed", "cancelled", "expired"]
 JOB_STATES: tuple[str, ...] = get_args(JobState)
 FINAL_STATES = frozenset(JOB_STATES[2:])
@@ -119,16 +119,12 @@ def select_page(condition: SQL) -> SQL:
     return _SELECT_FROM.format(columns=_JOB_COLUMNS, jobs=page.format(condition=condition))
 
 
-def _job(rows: list[Row]) -> Job | None:
-    return Job(**rows[0]) if rows else None
-
-
 def find_job(job_id: UUID, account_id: UUID | None = None) -> Statement[Job | None]:
     """Read a job; with an account, only if it is that account's."""
     return Statement(
         f"{SELECT_JOBS} WHERE j.id = %(id)s AND (%(account)s::uuid IS NULL OR j.account_id = %(account)s)",
         {"id": job_id, "account": account_id},
-        _job,
+        row_of(Job),
     )
 
 
@@ -137,7 +133,7 @@ def find_items(job_id: UUID) -> Statement[list[Item]]:
     return Statement(
         f"{SELECT_ITEMS} WHERE i.job_id = %(id)s ORDER BY i.index",
         {"id": job_id},
-        lambda rows: [Item(**row) for row in rows],
+        rows_of(Item),
     )
 
 

@@ -88,7 +88,7 @@ class Beat:
 
 
 def heartbeat(beats: Sequence[Beat], *, lease_for: timedelta) -> Statement[set[int]]:
-    """Renew leases; returns the items still held. A missing one was cancelled, expired or lost."""
+    """Renew leases; return the items still held. The others were cancelled, expired or lost."""
     rows = [
         {
             "lease": str(beat.lease_id),

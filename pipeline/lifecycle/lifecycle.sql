@@ -103,7 +103,7 @@ BEGIN
         RETURN;
     END IF;
     IF v_key_limit IS NOT NULL AND required > 0 THEN
-        -- Submissions that came together share a transaction (pipeline/database/grouping.py): counted once for them; anew where that leaves too little, as jobs have ended since.
+        -- Submissions that came together share a transaction (pipeline/database/coalescing.py): counted once for them; anew where that leaves too little, as jobs have ended since.
         IF v_key_counted[1] = p_key::text THEN
             v_key_use := v_key_counted[2];
         END IF;

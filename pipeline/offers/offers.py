@@ -1,12 +1,13 @@
 """Offers: what the engines of each family can do, published by the pools and read by the API."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from psycopg.types.json import Jsonb
 
-from pipeline.database import Statement
+from pipeline.database import Statement, nothing, rows_of
 from pipeline.settings import Settings
 
 Made = TypeVar("Made")
@@ -14,7 +15,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What one engine can do; `needs` says what is missing when it is not ready."""
+    """The capabilities of one engine; `needs` says what is missing while it is not ready."""
 
     family: str
     engine: str
@@ -37,7 +38,7 @@ class Offers:
         return [offer for offer in self.engines if offer.family == family]
 
     def derived(self, make: Callable[["Offers"], Made]) -> Made:
-        """Return what a family makes of these offers, such as its list of voices; made once a copy of the offers."""
+        """Return `make(self)`, such as a family's list of voices, made once for this copy of the offers."""
         if make not in self._made:
             self._made[make] = make(self)
         made: Made = self._made[make]
@@ -45,18 +46,15 @@ class Offers:
 
 
 def preferred_engines(settings: Settings, family: str) -> list[str]:
-    """Return the engines that the operator wants of a family, in order of preference (`PRESSROOM_<FAMILY>__ENGINES`).
+    """Return the operator's engines of a family in order of preference (`PRESSROOM_<FAMILY>__ENGINES`).
 
-    An empty list means all of the family, in its own order; so does a family that the settings don't have."""
+    An empty list means all of the family, in its own order."""
     named: str | None = getattr(getattr(settings, family, None), "engines", None)
     return [name.strip() for name in (named or "").split(",") if name.strip()]
 
 
 def order_offers(settings: Settings, offers: Sequence[Offer]) -> Offers:
-    """Put offers in the operator's order of preference; an engine that is not in it is not used.
-
-    Where the operator has none, the family's own order counts.
-    """
+    """Sort offers by the operator's preference, or else the family's; drop engines that the operator does not name."""
     ordered: list[Offer] = []
     for family in dict.fromkeys(offer.family for offer in offers):
         by_place = sorted((offer for offer in offers if offer.family == family), key=lambda offer: offer.place)
@@ -67,7 +65,7 @@ def order_offers(settings: Settings, offers: Sequence[Offer]) -> Offers:
 
 
 def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
-    """Tell everybody what this process's engines can do."""
+    """Publish what this process's engines can do."""
     rows = [asdict(offer) for offer in offers]
     return Statement(
         "INSERT INTO offer (family, engine, ready, needs, place, content, updated_at)"
@@ -77,7 +75,7 @@ def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
         " place = excluded.place, content = excluded.content, updated_at = excluded.updated_at"
         " RETURNING 1 AS published",
         {"offers": Jsonb(rows)},
-        lambda rows: None,
+        nothing,
     )
 
 
@@ -86,5 +84,56 @@ def read_offers() -> Statement[list[Offer]]:
     return Statement(
         "SELECT family, engine, ready, needs, place, content FROM offer ORDER BY family, engine",
         {},
-        lambda rows: [Offer(**row) for row in rows],
+        rows_of(Offer),
     )
+
+
+#: One that answered within this time is ready; of others it is not known.
+ANSWER_LASTS = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """A service as the database knows it. `name` tells keys and addresses of one service apart.
+
+    `now` is the database's time, which all others of it are measured by."""
+
+    name: str
+    service: str
+    state: str
+    is_resting: bool
+    until: datetime | None
+    reason: str  # in words; empty: it is well
+    cause: str  # the code of the reason, with what it leaves open: config:credits
+
+    answered_at: datetime | None
+    now: datetime
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether it has answered within ANSWER_LASTS, and so is ready."""
+        return self.answered_at is not None and self.now - self.answered_at < ANSWER_LASTS
+
+
+@dataclass(frozen=True, slots=True)
+class Fetchable:
+    """A model that could be fetched, and what it would bring: languages (BCP 47), and ids of voices."""
+
+    model: str
+    languages: tuple[str, ...] = ()
+    voices: tuple[str, ...] = ()
+    engine: str = ""
+
+    @property
+    def remedy(self) -> str:
+        """A sentence on how to get it."""
+        return f"Who runs this service can add it: pressroom models fetch {self.model}."
+
+
+def list_fetchable(offers: Offers, family: str) -> Iterator[Fetchable]:
+    """Yield the models that would add to the engines of a family, the preferred engine's first."""
+    for offer in offers.of(family):
+        for found in offer.content.get("fetchable", ()):
+            yield Fetchable(
+                found["model"], tuple(found.get("languages", ())), tuple(found.get("voices", ())), offer.engine
+            )

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from pipeline.database import SQL, Row, Statement
-from pipeline.jobs.open_jobs import open_sql
+from pipeline.database import SQL, Row, Statement, rows_of
+from pipeline.jobs.job_views import open_sql
 
 #: Accounts on a page.
 PAGE_SIZE = 50
@@ -78,7 +78,7 @@ def list_grants(account_id: UUID) -> Statement[list[Grant]]:
         "SELECT e.available_change AS credits, e.note, e.created_at FROM credit_entry e"
         " WHERE e.account_id = %(account)s AND e.entry = 'grant' ORDER BY e.created_at DESC LIMIT %(limit)s",
         {"account": account_id, "limit": MOST_GRANTS},
-        lambda rows: [Grant(**row) for row in rows],
+        rows_of(Grant),
     )
 
 

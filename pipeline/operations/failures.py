@@ -1,20 +1,20 @@
-"""Failures: jobs that ended badly, grouped by kind and reason, so that an operator sees what is broken."""
+"""Failures: jobs that ended badly, grouped by kind and reason, for operators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from pipeline.database import SQL, Row, Statement
+from pipeline.database import SQL, Statement, rows_of
 
-#: The jobs that ended last are looked at; older ones tell little of what is broken now.
+#: Jobs examined, the newest first.
 MOST_JOBS = 2_000
-#: Of a job of which a part failed, so many items are looked at for the reason.
+#: Items of a partly failed job that are searched for the reason.
 MOST_ITEMS = 100
 #: Groups that are shown, and jobs of one that are tried again at once.
 MOST_GROUPS = 50
 MOST_RETRIED = 100
-#: Begins the Idempotency-Key of what an operator asks for again: nothing is made, and paid for, twice.
+#: Prefix of the Idempotency-Key of an operator's retry, so that none is made and paid for twice.
 RETRY_KEY = "operator-retry-"
 #: The reason of a job none of whose first items has failed.
 PARTIAL = "partial"
@@ -74,13 +74,10 @@ def retry_key(job_id: UUID) -> str:
 def read_failures(period: timedelta) -> Statement[list[FailureGroup]]:
     """Read the reasons for which jobs ended badly within a period that ends now, the most frequent first."""
 
-    def read(rows: list[Row]) -> list[FailureGroup]:
-        return [FailureGroup(**row) for row in rows]
-
     return Statement(
         _GROUPS,
         {"period": period, "limit": MOST_GROUPS},
-        read,
+        rows_of(FailureGroup),
     )
 
 

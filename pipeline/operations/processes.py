@@ -5,6 +5,7 @@ import os
 import resource
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -12,7 +13,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import redis
+from redis.exceptions import RedisError
+
+from pipeline import job_log
 from pipeline.lifecycle.schema import SCHEMA
+from pipeline.log import get_logger
 from pipeline.operations.supervision import is_supervised
 
 #: The Redis hash with one field a process.
@@ -78,7 +84,7 @@ class Teller:
 
 
 def memory_bytes() -> tuple[int, bool]:
-    """Return the memory of this process that is in RAM, and whether that is now; elsewhere it is the most so far."""
+    """Return this process's memory in RAM, and whether that is current; off Linux it is the peak."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE"), True
@@ -94,7 +100,7 @@ def read_processes(fields: Mapping[Any, Any]) -> list[Process]:
 
 
 def gone_fields(fields: Mapping[Any, Any]) -> list[Any]:
-    """Return the fields of processes that are gone, for who deletes them."""
+    """Return the fields of processes that are gone."""
     return [name for name, value in fields.items() if _process(json.loads(value)).is_gone]
 
 
@@ -112,3 +118,65 @@ FIELDS = frozenset(one.name for one in fields(Process))
 def document(process: Process) -> dict[str, Any]:
     """Return a process as JSON."""
     return asdict(process)
+
+
+log = get_logger(__name__)
+
+#: How often lines are sent.
+SEND_EVERY_SECONDS = 1.0
+
+
+class ProcessReporter:
+    """Reports this process to Redis. A report that can't be sent is dropped: nothing depends on it."""
+
+    def __init__(self, program: Callable[[], str]) -> None:
+        self._teller = Teller(program)
+        self._told = -TELL_EVERY.total_seconds()
+
+    def fill(self, pipe: Any) -> bool:
+        """Add what is due to a Redis pipeline, sync or async; return whether anything was."""
+        added = job_log.add_pending(pipe)
+        if time.monotonic() - self._told < TELL_EVERY.total_seconds():
+            return bool(added)
+        self._told = time.monotonic()
+        pipe.hset(HASH, self._teller.field, self._teller.tell())
+        return True
+
+    async def send_async(self, client: Any) -> None:
+        """Send what is due. Raises RedisError."""
+        pipe = client.pipeline(transaction=False)
+        if self.fill(pipe):
+            await pipe.execute()
+
+    async def end_async(self, client: Any) -> None:
+        """Say that this process ends. Raises RedisError."""
+        await client.hdel(HASH, self._teller.field)
+
+    def start(self, client: "redis.Redis") -> Callable[[], None]:
+        """Send from a thread; return the function that reports the process's end."""
+        ended = threading.Event()
+
+        def tell() -> None:
+            while not ended.wait(SEND_EVERY_SECONDS):
+                self._send(client)
+
+        def end() -> None:
+            ended.set()
+            thread.join(timeout=SEND_EVERY_SECONDS)  # or what it sends now would come after the end
+            self._send(client)
+            try:
+                client.hdel(HASH, self._teller.field)
+            except RedisError as error:
+                log.debug("end not told", error=str(error))
+
+        thread = threading.Thread(target=tell, name="telling", daemon=True)
+        thread.start()
+        return end
+
+    def _send(self, client: "redis.Redis") -> None:
+        pipe = client.pipeline(transaction=False)
+        try:
+            if self.fill(pipe):
+                pipe.execute()
+        except RedisError as error:
+            log.debug("not told", error=str(error))

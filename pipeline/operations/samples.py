@@ -7,12 +7,23 @@ lost its sums they begin at zero, and then the sum itself is the difference.
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from psycopg.types.json import Jsonb
+from redis.exceptions import RedisError
 
-from pipeline.database import SQL, Row, Statement
-from pipeline.operations.load import Load
-from pipeline.operations.metrics import Sum
+from pipeline.database import SQL, Database, Statement, rows_of
+from pipeline.log import get_logger
+from pipeline.operations.load import Load, read_load
+from pipeline.operations.metrics import HASH as METRICS
+from pipeline.operations.metrics import Sum, read_sums
+from pipeline.operations.processes import HASH as PROCESSES
+from pipeline.operations.processes import gone_fields
+from pipeline.registry import Kinds
+
+if TYPE_CHECKING:
+    import redis
+
 
 #: How often a sample is taken.
 SAMPLE_EVERY = timedelta(minutes=1)
@@ -125,7 +136,23 @@ def point_width(period: timedelta) -> timedelta:
 def read_history(period: timedelta) -> Statement[list[QueuePoint]]:
     """Read how the queues were over a period that ends now, in points of equal width, oldest first."""
 
-    def read(rows: list[Row]) -> list[QueuePoint]:
-        return [QueuePoint(**row) for row in rows]
+    return Statement(_HISTORY, {"period": period, "width": point_width(period)}, rows_of(QueuePoint))
 
-    return Statement(_HISTORY, {"period": period, "width": point_width(period)}, read)
+
+log = get_logger(__name__)
+
+
+def take_samples(database: Database, client: "redis.Redis", kinds: Kinds) -> int:
+    """Write how each queue is, and forget the processes that are gone; returns how many rows that made."""
+    return database.run(keep_samples(database.run(read_load(kinds)), _read_redis(client)))
+
+
+def _read_redis(client: "redis.Redis") -> list[Sum] | None:
+    """Return what was counted; None: Redis is away, and the sample goes without."""
+    try:
+        if gone := gone_fields(client.hgetall(PROCESSES)):
+            client.hdel(PROCESSES, *gone)
+        return list(read_sums(client.hgetall(METRICS)))
+    except RedisError as error:
+        log.warning("sample without counts", error=str(error))
+        return None

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 
 class Section(BaseModel):
-    """The settings of a family: `settings.of(SynthesisSettings)`, `[synthesis]` in the file."""
+    """Settings of a capability: `settings.of(SynthesisSettings)`, `[synthesis]` in the file."""
 
     section: ClassVar[str]
 

@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.errors import NotReady
-from pipeline.settings.dashboard_settings import DashboardSettings
+from pipeline.settings.endpoints import Endpoints
 from pipeline.settings.fields import FetchSettings, ModelsSettings, Networks, Section, WebUrl
 from pipeline.settings.sections import complete
 from pipeline.settings.settings_sources import check_environment, read_config
@@ -83,6 +83,18 @@ class ApiSettings(BaseModel):
     drain_seconds: int = Field(10, ge=0, description="Time that requests in flight have to end when a process stops.")
 
 
+class DashboardSettings(BaseModel):
+    """Sign-in at the dashboard."""
+
+    session_idle_hours: float = Field(24, gt=0, description="A session that is not used for so long ends.")
+    session_days: float = Field(14, gt=0, description="Longest time that a session lasts.")
+    sign_in_link_hours: float = Field(24, gt=0, description="How long a sign-in link can be used.")
+    sign_ins_per_minute: int = Field(
+        10, ge=1, description="Sign-ins that an address, or an e-mail, may try in a minute."
+    )
+    sign_ins_per_day: int = Field(200, ge=1, description="The same in a UTC day.")
+
+
 class LimitSettings(BaseModel):
     """Rate limits and other upper bounds of an account."""
 
@@ -93,7 +105,6 @@ class LimitSettings(BaseModel):
     open_items: int = Field(100_000, ge=1, description="Items of an account that may be unfinished at once.")
     idempotency_hours: int = Field(24, ge=1, description="How long an Idempotency-Key is remembered.")
     api_keys: int = Field(100, ge=1, description="Valid API keys of an account.")
-    index_monitors: int = Field(100, ge=0, description="Index monitors of an account.")
 
 
 class WorkSettings(BaseModel):
@@ -106,7 +117,6 @@ class WorkSettings(BaseModel):
         16, ge=1, description="Every so many claims take the oldest item, whatever its round."
     )
     deadline_hours: float = Field(1.0, gt=0, description="A job not finished by then expires.")
-    index_deadline_days: float = Field(7.0, gt=0, description="The same for index jobs.")
     sweep_seconds: float = Field(1.0, gt=0, description="Pause between two sweeps.")
     upload_orphan_minutes: int = Field(60, ge=0, description="An upload without a job is deleted after so long.")
 
@@ -115,10 +125,7 @@ class RetentionSettings(BaseModel):
     """How long finished work is kept."""
 
     result_hours: float = Field(24, gt=0, description="Results and submitted texts.")
-    picture_days: float = Field(7, gt=0, le=365, description="Pictures, and the links to them.")
-    index_days: float = Field(30, gt=0, description="URLs of index jobs, and what was found out about them.")
     summary_days: float = Field(90, gt=0, description="A job's summary row.")
-    change_days: float = Field(365, gt=0, description="What index monitors have found out.")
     sample_days: float = Field(7, gt=0, le=90, description="How queues were, one row a queue and minute.")
     function_days: float = Field(
         30, gt=0, description="The database's functions of another version, once no process uses them."
@@ -214,6 +221,7 @@ class Settings(BaseSettings):
     tracing: TracingSettings = TracingSettings()
     fetch: FetchSettings = FetchSettings()
     models: ModelsSettings = ModelsSettings()
+    endpoints: Endpoints = {}
 
     @field_validator("database_url")
     @classmethod
@@ -260,7 +268,7 @@ class Settings(BaseSettings):
         return cast("Self", super().__new__(complete(cls)))
 
     def of(self, section: type[S]) -> S:
-        """Return the settings of a family."""
+        """Return the settings of a family, or what a capability has added to a section of the core."""
         return cast("S", getattr(self, section.section))
 
     def server_urls(self) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from pipeline.errors import InvalidSetting
+from pipeline.settings.endpoints import EndpointSettings
 
 PREFIX = "PRESSROOM_"
 #: Names the file of settings; without it, `pressroom.toml` of the current folder is read if it is there.
@@ -27,6 +28,8 @@ NOT_SETTINGS = frozenset(
 #: What Kubernetes and old Docker set for a service that is called pressroom, or pressroom-….
 SERVICE_LINK = re.compile(r"PRESSROOM(_[A-Z0-9_]+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP)\w*|NAME)")
 SERVICE_ADDRESS = re.compile(r"(tcp|udp)://")
+#: The setting whose parts have names that the operator chooses.
+NAMED = "endpoints"
 #: How alike a name has to be to be what was meant; difflib's measure.
 LIKENESS = 0.6
 
@@ -51,7 +54,7 @@ def read_config(model: type[BaseModel]) -> dict[str, Any]:
         raise InvalidSetting(f"{file} can't be read: {error}.") from error
     known = {".".join(path) for path in _paths(model)}
     for name in _names(found):
-        if name not in known:
+        if name not in known and re.sub(rf"^({NAMED})\.[^.]+", r"\1.NAME", name) not in known:
             raise InvalidSetting(f"{file}: {name} is no setting.{_meant(name, known)}")
     return found
 
@@ -62,6 +65,8 @@ def check_environment(model: type[BaseModel], environment: Mapping[str, str]) ->
     for name, value in environment.items():
         upper = name.upper()
         if not upper.startswith(PREFIX) or upper in known or not value:
+            continue
+        if re.sub(rf"^({PREFIX}{NAMED.upper()})__.+?__", r"\1__NAME__", upper) in known:
             continue
         if SERVICE_LINK.fullmatch(upper) or SERVICE_ADDRESS.match(value):
             continue
@@ -80,6 +85,9 @@ def _paths(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tupl
         yield path
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from _paths(field.annotation, path)
+        elif name == NAMED:
+            yield (*path, "NAME")
+            yield from _paths(EndpointSettings, (*path, "NAME"))
 
 
 def _names(table: Mapping[str, Any], above: str = "") -> Iterator[str]:

@@ -19,7 +19,7 @@ from pipeline.storage import upload_folders
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-#: What obstore raises for a key that is not there: its own error or Python's, which depends on the store and the call.
+#: Errors of obstore for a missing key, depending on the store and the call.
 MISSING = (NotFoundError, FileNotFoundError)
 #: Bytes read at a time when an artifact is sent to a client.
 CHUNK_BYTES = 256 * 1024
@@ -34,7 +34,7 @@ DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def artifact_key(*, expires_on: date, job_id: UUID, index: int, lease_id: UUID, suffix: str = "") -> str:
-    """Return the key of what one lease made; another lease of the same item never writes over it."""
+    """Return the key of a lease's result; another lease of the same item never overwrites it."""
     return f"{expires_on:%Y-%m-%d}/{job_id}/{index}/{lease_id}{suffix}"
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
-from pipeline.database import Row, Statement
+from pipeline.database import Statement, nothing, rows_of
 from pipeline.errors import Forbidden, Gone
 from pipeline.storage.artifacts import artifact_key
 
@@ -127,7 +127,7 @@ def read_signing_keys() -> Statement[list[SigningKey]]:
     return Statement(
         "SELECT id, secret, created_at < now() - %(settles)s AS is_settled FROM signing_key ORDER BY id",
         {"settles": SETTLES_AFTER},
-        _keys,
+        rows_of(SigningKey),
     )
 
 
@@ -136,7 +136,7 @@ def add_first_key() -> Statement[None]:
     return Statement(
         "INSERT INTO signing_key (id, secret) VALUES (1, %(secret)s) ON CONFLICT DO NOTHING RETURNING 1 AS added",
         {"secret": secrets.token_bytes(SECRET_BYTES)},
-        lambda rows: None,
+        nothing,
     )
 
 
@@ -153,13 +153,7 @@ def add_next_key() -> Statement[int]:
 
 def delete_old_keys() -> Statement[int]:
     """Delete all keys but the newest, and with them all links that they signed; returns how many."""
-    return Statement(
-        "DELETE FROM signing_key WHERE id < (SELECT max(id) FROM signing_key) RETURNING id", {}, lambda rows: len(rows)
-    )
-
-
-def _keys(rows: list[Row]) -> list[SigningKey]:
-    return [SigningKey(**row) for row in rows]
+    return Statement("DELETE FROM signing_key WHERE id < (SELECT max(id) FROM signing_key) RETURNING id", {}, len)
 
 
 def _signature(key: SigningKey, name: str, expires: int) -> str:

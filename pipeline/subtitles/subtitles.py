@@ -156,3 +156,28 @@ def _worth_of_end(word: str) -> float:
 
 def _columns(text: str) -> int:
     return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def srt(cues: Sequence[Segment]) -> str:
+    """Return subtitles as SubRip."""
+    return "".join(
+        # An arrow in a text would pass for a line of times.
+        f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{lines_of(cue.text.replace('-->', '→'))}\n\n"
+        for number, cue in enumerate(cues, start=1)
+    )
+
+
+def vtt(cues: Sequence[Segment]) -> str:
+    """Return subtitles as WebVTT."""
+    shown = (f"\n{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{_escaped(lines_of(cue.text))}\n" for cue in cues)
+    return "WEBVTT\n" + "".join(shown)
+
+
+def _clock(seconds: float, separator: str) -> str:
+    milliseconds = round(seconds * 1_000)
+    minutes, milliseconds = divmod(milliseconds, 60_000)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{milliseconds // 1_000:02}{separator}{milliseconds % 1_000:03}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,8 +1,9 @@
-"""Trace context: the ids of traces and spans, made of the ids of requests."""
+"""Trace context: the ids of traces and spans, made of the ids of requests, and what writes spans down."""
 
 import hashlib
 import re
 import time
+from typing import Any
 
 #: W3C Trace Context: version, trace id, the caller's span id, flags.
 TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})")
@@ -30,3 +31,20 @@ def span_id_of(request_id: str) -> str:
 def moment_ago(seconds: float) -> int:
     """Return the time so many seconds ago, in nanoseconds since 1970."""
     return time.time_ns() - round(seconds * 1e9)
+
+
+class Tracer:
+    """Writes nothing down; a subclass does.
+
+    Who makes many spans asks first whether it `is_on`: describing one costs more than dropping it."""
+
+    is_on = False
+
+    def request(self, request_id: str, traceparent: str | None, name: str, seconds: float, **attributes: Any) -> None:
+        """Write down that a request was answered just now, after so many seconds."""
+
+    def work(self, request_id: str, name: str, *, ago: float, seconds: float, **attributes: Any) -> None:
+        """Write down a part of what a request led to: it ended `ago` seconds before now and took `seconds`."""
+
+    def close(self) -> None:
+        """Send what is still to be sent."""

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, TraceFlags, set_span_in_context
 
-from pipeline.tracing.trace_context import moment_ago, read_traceparent, span_id_of, trace_id_of
+from pipeline.tracing.trace_context import Tracer, moment_ago, read_traceparent, span_id_of, trace_id_of
 
 
 class _Ids(RandomIdGenerator):
@@ -29,7 +29,7 @@ class _Ids(RandomIdGenerator):
         return self.span or super().generate_span_id()
 
 
-class OtlpTracer:
+class OtlpTracer(Tracer):
     """Sends spans to `endpoint`, such as http://collector:4318/v1/traces; `share` of the traces, from 0 to 1."""
 
     is_on = True

@@ -7,7 +7,7 @@ second. What was summed is a memo; with it or without, the sums are the ledger's
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipeline.database import SQL, Database, Row, Statement
+from pipeline.database import SQL, Database, Statement, row_of
 
 #: Days of the ledger that one call sums at most, a transaction each: a large history is summed in several.
 MOST_DAYS = 100
@@ -89,7 +89,7 @@ def sum_usage(database: Database) -> int:
     changed = 0
     for _ in range(MOST_DAYS):
         with database.transaction() as transaction:
-            turn = transaction.run(Statement(_TURN, {}, _turn))
+            turn = transaction.run(Statement(_TURN, {}, row_of(_SumRange)))
             if turn is None or turn.is_done:
                 return changed
             added = Statement(_ADD, {"since": turn.since, "until": turn.until}, lambda rows: int(rows[0]["rows"]))
@@ -97,7 +97,3 @@ def sum_usage(database: Database) -> int:
         if turn.is_last:
             return changed
     return changed
-
-
-def _turn(rows: list[Row]) -> _SumRange | None:
-    return _SumRange(**rows[0]) if rows else None

@@ -1,13 +1,11 @@
-"""Accounts' own webhooks: the address that is told of events by default, and the secret that signs all of an account.
-
-The life cycle makes one, without an address, for the first request that names a webhook of its own."""
+"""Webhooks of accounts: their addresses, the events that each is told of, and the secrets that sign them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
-from pipeline.database import SQL, Row, Statement
+from pipeline.database import SQL, Statement, nothing, row_of
 from pipeline.webhooks.signing import make_secret
 
 
@@ -41,16 +39,12 @@ _ROTATE = SQL(
 ).format(columns=_COLUMNS)
 
 
-def _webhook(rows: list[Row]) -> AccountWebhook | None:
-    return AccountWebhook(**rows[0]) if rows else None
-
-
 def find_webhook(account_id: UUID) -> Statement[AccountWebhook | None]:
     """Read an account's own webhook."""
     return Statement(
         _FIND,
         {"account": account_id},
-        _webhook,
+        row_of(AccountWebhook),
     )
 
 
@@ -72,7 +66,7 @@ def set_default(account_id: UUID, url: str | None, events: Sequence[str] | None)
     return Statement(
         _SET_DEFAULT,
         {"account": account_id, "url": url, "events": None if events is None else list(events)},
-        _webhook,
+        row_of(AccountWebhook),
     )
 
 
@@ -83,6 +77,41 @@ def rotate_secret(account_id: UUID, *, overlap: timedelta) -> Statement[AccountW
     return Statement(
         _ROTATE,
         {"account": account_id, "secret": make_secret(), "overlap": overlap},
-        _webhook,
+        row_of(AccountWebhook),
         repeatable=False,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class NewWebhook:
+    """An address, and the secret that what is sent there is signed with."""
+
+    account_id: UUID
+    url: str
+    id: UUID = field(default_factory=uuid4)
+    secret: str = field(default_factory=make_secret, repr=False)
+
+
+def add_webhook(webhook: NewWebhook) -> Statement[None]:
+    """Keep a new webhook."""
+    return Statement(
+        "INSERT INTO webhook (id, account_id, url, secret) VALUES (%(id)s, %(account)s, %(url)s, %(secret)s)"
+        " RETURNING id",
+        {"id": webhook.id, "account": webhook.account_id, "url": webhook.url, "secret": webhook.secret},
+        nothing,
+        repeatable=False,
+    )
+
+
+def move_webhook(webhook_id: UUID, url: str) -> Statement[None]:
+    """Give a webhook another address; its secret stays, and what is still to be sent goes to the new one."""
+    return Statement(
+        "UPDATE webhook SET url = %(url)s WHERE id = %(id)s RETURNING id",
+        {"id": webhook_id, "url": url},
+        nothing,
+    )
+
+
+def delete_webhook(webhook_id: UUID) -> Statement[None]:
+    """Forget a webhook, and what is still to be sent to it."""
+    return Statement("DELETE FROM webhook WHERE id = %(id)s RETURNING id", {"id": webhook_id}, nothing)

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from psycopg.types.json import Jsonb
 
-from pipeline.database import Statement
+from pipeline.database import Statement, nothing, rows_of
 
 #: Pauses after the first, second … try; the last one is repeated. Standard Webhooks advises such steps.
 PAUSES = tuple(
@@ -19,7 +19,7 @@ PAUSES = tuple(
 )
 #: So that what failed together is not sent together again.
 JITTER = 0.1
-#: What may become of a delivery, as `models.webhook` has it for its CHECK.
+#: What may become of a delivery, as `models.webhooks` has it for its CHECK.
 STATES = ("pending", "delivered", "failed")
 #: Characters of an error that are kept, and tries of an event.
 MAX_ERROR = 300
@@ -69,7 +69,7 @@ def add_delivery(webhook_id: UUID, body: str) -> Statement[None]:
         " SELECT %(id)s, w.id, w.account_id, %(body)s::text::jsonb ->> 'type', %(body)s::text FROM webhook w"
         " WHERE w.id = %(webhook)s RETURNING id",
         {"id": uuid4(), "webhook": webhook_id, "body": body},
-        lambda rows: None,
+        nothing,
         repeatable=False,
     )
 
@@ -82,7 +82,7 @@ def add_to_account(account_id: UUID, event: str, body: str) -> Statement[None]:
         " JOIN webhook w ON w.id = a.webhook_id WHERE a.id = %(account)s AND w.url IS NOT NULL"
         " AND (w.events IS NULL OR %(event)s::text = ANY (w.events)) RETURNING id",
         {"id": uuid4(), "account": account_id, "event": event, "body": body},
-        lambda rows: None,
+        nothing,
         repeatable=False,
     )
 
@@ -94,13 +94,11 @@ def claim_deliveries(
 
     One that is not reported is due again after the lease. The first waits for other senders that are claiming, so that
     the second sees all that is on its way."""
-    turn: Statement[None] = Statement(
-        "SELECT pg_advisory_xact_lock(hashtext('pressroom webhooks'))", {}, lambda rows: None
-    )
+    turn: Statement[None] = Statement("SELECT pg_advisory_xact_lock(hashtext('pressroom webhooks'))", {}, nothing)
     claim = Statement(
         _CLAIM,
         {"limit": limit, "host": at_once.host, "account": at_once.account, "lease": lease_for},
-        lambda rows: [DueDelivery(**row) for row in rows],
+        rows_of(DueDelivery),
         repeatable=False,
     )
     return turn, claim

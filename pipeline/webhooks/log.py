@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from pipeline.database import SQL, Row, Statement, page_of, read_page
+from pipeline.database import SQL, Statement, page_of, read_page, row_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +77,12 @@ def list_deliveries(
     )
 
 
-def _details(rows: list[Row]) -> DeliveryDetails | None:
-    return DeliveryDetails(**rows[0]) if rows else None
-
-
 def find_delivery(delivery_id: UUID, account_id: UUID) -> Statement[DeliveryDetails | None]:
     """Read an account's delivery."""
     return Statement(
         f"{_SELECT_DETAILS} WHERE d.id = %(id)s AND d.account_id = %(account)s",
         {"id": delivery_id, "account": account_id},
-        _details,
+        row_of(DeliveryDetails),
     )
 
 

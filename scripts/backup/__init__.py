@@ -1,1 +1,1 @@
-"""Backup: all that a system keeps as one file, and a new system made of it."""
+"""Backup: a system's data as one file, and its restoration."""

@@ -1,7 +1,6 @@
-"""Archive: a backup as one tar file: what it is, the dump, the secrets' key, and the artifacts, which follow the dump.
+"""Archive: a backup as one tar file of a manifest, the dump, the secrets' key and the artifacts.
 
-Artifacts are written before the rows that name them, so those of a dump are there when they are copied after it, except
-for those whose time was over meanwhile.
+Artifacts are copied after the dump: they are older than the rows that name them, and so exist unless they expired.
 """
 
 import io
@@ -28,7 +27,7 @@ MANIFEST, DUMP, ARTIFACTS = "pressroom.json", "database.dump", "artifacts/"
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a backup has: the release and the moment that it is of, artifacts and their bytes, and the dump's bytes."""
+    """A backup's release, moment and sizes."""
 
     pressroom: str
     made_at: str
@@ -38,7 +37,7 @@ class Contents:
 
 
 def write_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Contents:
-    """Write a backup; the file is there when it is whole. Raises NotReady, ServiceUnavailable."""
+    """Write a backup; the file appears when it is complete. Raises NotReady, ServiceUnavailable."""
     made_at = datetime.now(UTC)
     unfinished = file.with_name(f"{file.name}.unfinished")
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".pressroom-backup-") as folder:
@@ -61,9 +60,9 @@ def write_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Con
 
 
 def read_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Contents:
-    """Fill an empty system from a backup: the artifacts first, then the database, wholly or not at all.
+    """Restore an empty system: the artifacts, then the database in one transaction.
 
-    Raises NotReady for a file that is no backup, or one of a later release; ServiceUnavailable."""
+    Raises NotReady for a file that is no backup or of a later release, ServiceUnavailable."""
     sizes = []
     try:
         with tarfile.open(file) as archive, tempfile.TemporaryDirectory(dir=data) as folder:
@@ -82,11 +81,11 @@ def read_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Cont
             restore(url, dumped)
             return Contents(heading["pressroom"], heading["made_at"], len(sizes), sum(sizes), dumped.stat().st_size)
     except (tarfile.TarError, ValueError, KeyError, EOFError) as error:
-        raise NotReady(f"{file} is no whole backup of Pressroom: {error}.") from error
+        raise NotReady(f"{file} is no complete backup of Pressroom: {error}.") from error
 
 
 def describe(contents: Contents) -> str:
-    """Return what a backup has, in a line."""
+    """Return a line about a backup."""
     found = asdict(contents)
     return (
         "of {made_at}, by Pressroom {pressroom}: the database ({dump_bytes:,} bytes) and {artifacts:,} artifacts "
@@ -95,7 +94,7 @@ def describe(contents: Contents) -> str:
 
 
 def _copy(archive: tarfile.TarFile, artifacts: Artifacts, key: str) -> int | None:
-    """Add an artifact; returns its size, None when its time was over meanwhile."""
+    """Add an artifact; returns its size, or None if it has expired."""
     try:
         size = artifacts.size_of(key)
         chunks = artifacts.read(key)
@@ -107,7 +106,7 @@ def _copy(archive: tarfile.TarFile, artifacts: Artifacts, key: str) -> int | Non
 
 
 class _Chunks(io.RawIOBase):
-    """Chunks as a file that is read once."""
+    """Chunks as a file to be read once."""
 
     def __init__(self, first: bytes, chunks: Iterator[bytes]) -> None:
         self._rest = first

@@ -1,6 +1,6 @@
-"""Database: the running one, or an embedded one started for this alone; its dump and restore by PostgreSQL's programs.
+"""Database: the running one or an embedded one started for this, dumped and restored by PostgreSQL's programs.
 
-The programs of the newest version that is here are used: they read servers of their own version and of older ones.
+The newest programs here are used: they read servers of their own and older versions.
 """
 
 import os
@@ -26,13 +26,13 @@ from scripts.system.folders import only_system
 from scripts.system.programs import environment
 
 START_SECONDS = 60
-#: Tables of ours; a database that has them has a system in it.
+#: Whether a database has our tables, and so a system.
 IS_USED = "SELECT to_regclass('public.account') IS NOT NULL"
 
 
 @contextmanager
 def any_database(settings: Settings) -> Iterator[str]:
-    """Yield the URL of a system's database: as set, of the running system, or of one started here. Raises NotReady."""
+    """Yield the URL of a system's database: set, running, or started here. Raises NotReady."""
     if settings.database_url is not None:
         yield settings.database_url
     elif system := find_system(settings.data):
@@ -46,13 +46,13 @@ def any_database(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def empty_database(settings: Settings, *, replace: bool, aside: str) -> Iterator[str]:
-    """Yield the URL of a database with no system in it, a new embedded one unless DATABASE_URL is set.
+    """Yield the URL of a database without a system: DATABASE_URL's, or a new embedded one.
 
-    `replace`: an embedded one that is there is moved to the folder `aside`, and the files of keys that belong to it are
-    copied there, since those of the backup may take their place. Raises NotReady when there is one."""
+    `replace` moves an existing embedded one to the folder `aside`, with copies of its key files. Raises NotReady if
+    there is a system."""
     if settings.database_url is not None:
         if _is_used(settings.database_url):
-            raise NotReady("The database of DATABASE_URL has a system in it. Make an empty one, and name that.")
+            raise NotReady("The database of DATABASE_URL has a system in it. Make an empty one, and set that.")
         yield settings.database_url
         return
     with only_system(settings.data):
@@ -73,18 +73,18 @@ def _keep_keys(data: Path, aside: Path) -> None:
 
 
 def dump(url: str, file: Path) -> None:
-    """Write a database into a file, as it is at one moment. Raises NotReady."""
+    """Dump a snapshot of a database to a file. Raises NotReady."""
     _run("pg_dump", url, "--format=custom", f"--file={file}")
 
 
 def restore(url: str, file: Path) -> None:
-    """Fill an empty database, wholly or not at all. Raises NotReady."""
+    """Restore an empty database in one transaction. Raises NotReady."""
     how = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges")
     _run("pg_restore", url, *how, f"--dbname={conninfo_to_dict(url)['dbname']}", str(file))
 
 
 def _has_system(data: Path) -> bool:
-    """Return whether an embedded database is in use; one that a failed restore has left is not."""
+    """Return whether an embedded database is in use; the remains of a failed restore are not."""
     versions = postgres.find_versions(data)
     if versions != [postgres.VERSION]:
         return bool(versions)
@@ -100,7 +100,7 @@ def _is_used(url: str) -> bool:
 
 @contextmanager
 def _started(data: Path, version: str) -> Iterator[str]:
-    """Run the embedded server of a data folder, which the caller holds, until the block ends. Raises NotReady."""
+    """Run the embedded server of a folder that the caller has locked. Raises NotReady."""
     server = postgres.server(data, version)
     log = data / "postgres.log"
     with log.open("wb") as output:
@@ -139,7 +139,7 @@ def _run(program: str, url: str, *arguments: str) -> None:
         found = shutil.which(program)
     if found is None:
         raise NotReady(f"{program} is missing: install PostgreSQL's client programs.")
-    # Not on the command line, where everybody reads passwords.
+    # Not on the command line, where everybody can read passwords.
     run = subprocess.run(
         [found, *arguments], env={**os.environ, **_variables(url)}, capture_output=True, text=True, check=False
     )
@@ -148,7 +148,7 @@ def _run(program: str, url: str, *arguments: str) -> None:
 
 
 def _variables(url: str) -> dict[str, str]:
-    """Return a connection's parameters as the environment variables that libpq reads."""
+    """Return a connection's parameters as libpq's environment variables."""
     names = {option.keyword.decode(): option.envvar for option in Conninfo.get_defaults()}
     found = {names.get(name): str(value) for name, value in conninfo_to_dict(url).items()}
     return {variable.decode(): value for variable, value in found.items() if variable is not None}

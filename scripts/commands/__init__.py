@@ -1,7 +1,7 @@
-"""Commands: each module of this package, each capability and each wheel's entry point adds its own to `pressroom`.
+"""Commands: this package's modules, capabilities and other wheels add theirs to `pressroom`.
 
-A module has `register(app)`; `under` makes it. A capability names the modules of its commands (COMMANDS). An entry
-point of the group `pressroom.commands` names such a function.
+A module has `register(app)`, made by `under`. A capability names its modules in COMMANDS; an entry point of the group
+`pressroom.commands` names a `register`.
 """
 
 import pkgutil
@@ -20,7 +20,7 @@ ACCOUNTS = "Look after accounts and jobs"
 
 Register = Callable[[typer.Typer], None]
 
-#: The module of each command that is called otherwise than its module.
+#: The module of each command with another name.
 MODULES: Mapping[str, str] = {
     "migrate": "system",
     "pools": "system",
@@ -46,9 +46,9 @@ def under(heading: str, *commands: Callable[..., None] | typer.Typer) -> Registe
 
 
 def register_all(app: typer.Typer, wanted: str | None = None) -> None:
-    """Add all commands; of ours only the one that is wanted, if there is such a one: to import all takes 0.3 s.
+    """Add all commands, or only the wanted one if it is ours: importing all takes 0.3 s.
 
-    One of another package that can't be imported is named on standard error and left out."""
+    A package that can't be imported is named on standard error and skipped."""
     for module in modules_of(wanted):
         import_module(module).register(app)
     for entry_point in entry_points(group="pressroom.commands"):
@@ -61,7 +61,7 @@ def register_all(app: typer.Typer, wanted: str | None = None) -> None:
 
 
 def modules_of(wanted: str | None) -> Sequence[str]:
-    """Return the module that has a command; all of them, where others may add to it or none has its name."""
+    """Return the module of a command; all modules for a shared group or an unknown name."""
     ours = {module.name.replace("_", "-"): f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)}
     every = ours | {command: f"{__name__}.{module}" for command, module in MODULES.items()} | declared("COMMANDS")
     if wanted in every and wanted not in SHARED:

@@ -14,8 +14,7 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolati
 from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
-from pipeline.accounts.owners import find_owner, read_email
-from pipeline.accounts.sessions import make_token
+from pipeline.accounts.sessions import find_owner, make_token, read_email
 from pipeline.accounts.sign_in import add_link, set_email, set_operator, set_password
 from pipeline.database import Database, Statement
 from pipeline.errors import Conflict, InvalidRequest

@@ -1,4 +1,4 @@
-"""`pressroom backup` and `restore`: all that a system keeps, as one file."""
+"""`pressroom backup` and `restore`: a system's data as one file."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,15 +14,15 @@ from scripts.options import Data, database_errors, settings_for
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="Where to; a file that is there is kept.")],
+    file: Annotated[Path, typer.Argument(help="A new file.")],
     data: Data = None,
 ) -> None:
-    """Write database, artifacts and the secrets' key into a file, while the system runs or not."""
+    """Write the database, the artifacts and the secrets' key to a file, while the system runs or not."""
     from scripts.backup.archive import describe, write_archive
     from scripts.backup.database import any_database
 
     if file.exists():
-        raise InvalidRequest(f"{file} is there already. Choose another name.")
+        raise InvalidRequest(f"{file} exists already. Choose another name.")
     if not file.absolute().parent.is_dir():
         raise InvalidRequest(f"{file.absolute().parent} is no folder.")
     settings = settings_for(data)
@@ -32,11 +32,11 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="What `pressroom backup` wrote, with this release or an earlier one.")],
-    replace: Annotated[bool, typer.Option("--replace", help="Move the database aside that is in DATA.")] = False,
+    file: Annotated[Path, typer.Argument(help="A backup of this release or an earlier one.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Move the existing database in DATA aside.")] = False,
     data: Data = None,
 ) -> None:
-    """Make a system of a backup; it must not run. An embedded PostgreSQL of a new major version is filled by this."""
+    """Restore a backup into a system that is off, also to move to a new major version of PostgreSQL."""
     from pipeline.lifecycle.migrations import migrate
     from scripts.backup.archive import describe, read_archive
     from scripts.backup.database import empty_database
@@ -48,7 +48,7 @@ def restore(
     with database_errors(psycopg.Error), empty_database(settings, replace=replace, aside=aside) as url:
         made = read_archive(file, url, Artifacts(open_store(settings)), settings.data)
         migrate(url)
-    typer.echo(f"restored what was in {file}, {describe(made)}")
+    typer.echo(f"restored {file}, {describe(made)}")
 
 
 register = under(SYSTEM, backup, restore)

@@ -1,4 +1,4 @@
-"""`pressroom doctor`: is everything there, does it answer, and do the books balance?"""
+"""`pressroom doctor`: checks servers, engines and the ledger."""
 
 from typing import Annotated
 
@@ -11,11 +11,11 @@ from scripts.doctor.finding import Mark
 from scripts.options import Data, settings_for
 from scripts.terminal import plain
 
-#: What the marks mean; the colours say it as well, and nothing else.
+#: Colours repeat the marks' meaning.
 COLOURS = {Mark.READY: "green", Mark.ABSENT: "yellow", Mark.MISSING: "red"}
 LEGEND = (
-    f"{Mark.READY} ready   {Mark.ABSENT} not there or not known, and nothing else needs it: the text says what it"
-    f" takes   {Mark.MISSING} needed and missing"
+    f"{Mark.READY} ready   {Mark.ABSENT} optional, and absent or unknown: the text says what it takes"
+    f"   {Mark.MISSING} needed and missing"
 )
 
 
@@ -24,14 +24,14 @@ def doctor(
         bool | None,
         typer.Option(
             "--ask/--no-ask",
-            help="Ask every search provider, also where a question costs money; or none. "
-            "By default those that cost nothing and have not answered within the hour.",
+            help="Ask every search provider, paid ones too, or none. "
+            "By default free ones that have not answered within the hour.",
         ),
     ] = None,
     data: Data = None,
 ) -> None:
-    """Check every server, the store, the engines and the ledger; exit code 1 when something needed is missing."""
-    from scripts.doctor.examination import examine  # no other command needs what workers need
+    """Check every server, the store, the engines and the ledger; exit with 1 if something needed is missing."""
+    from scripts.doctor.examination import examine  # imports what workers need
 
     findings = list(examine(settings_for(data), ask=ask))
     table = Table("", "what", Column("state", overflow="fold"), header_style="bold")

@@ -1,6 +1,6 @@
-"""`pressroom import-csv`: the rows of a CSV file through the HTTP API, and the results back as files.
+"""`pressroom import-csv`: sends the rows of a file to the service, and writes the results.
 
-Each family that has an import adds its command to `group`."""
+Capabilities add their commands to `group`."""
 
 import asyncio
 from datetime import timedelta
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from scripts.imports.base import Import
 
 group = typer.Typer(
-    name="import-csv", help="Send the rows of a CSV or XLSX file, and get the results back.", no_args_is_help=True
+    name="import-csv", help="Send the rows of a CSV or XLSX file, and save the results.", no_args_is_help=True
 )
 register = under(SERVICE, group)
 
-#: How long the first answer of a service is waited for.
+#: How long to wait for the service's first answer.
 FIRST_PATIENCE = timedelta(seconds=10)
 
 Column = Annotated[
-    str | None, typer.Option(help="The column's name; by default url, image_url or text, or else the first.")
+    str | None, typer.Option(help="The column's name; by default url, image_url or text, else the first.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count rows, faults and credits.")]
 Again = Annotated[
-    bool, typer.Option("--again", help="Keep the answers of the last run, and ask anew for the rows without one.")
+    bool, typer.Option("--again", help="Keep the answers of the last run, and send only rows without one.")
 ]
-Errors = Annotated[Path | None, typer.Option(help="Where faulty rows go; by default FILE.errors.csv.")]
+Errors = Annotated[Path | None, typer.Option(help="File for faulty rows; by default FILE.errors.csv.")]
 
 
 def run_import(wanted: "Import", url: str | None, data: Path | None, *, dry_run: bool) -> None:
-    """Show what an import will send and cost, and carry it out unless that is all that is wanted."""
+    """Show an import's rows and cost, and run it unless `dry_run`."""
     estimate = wanted.estimate()
     faults = f", {estimate.faulty:,} faulty (see {wanted.errors})" if estimate.faulty else ""
     tell(f"rows: {estimate.rows:,}{faults}; credits: {estimate.credits:,}{wanted.price_note}")
@@ -48,7 +48,7 @@ def run_import(wanted: "Import", url: str | None, data: Path | None, *, dry_run:
     try:
         asyncio.run(_carry_out(wanted, *find_service(url, data), estimate.credits))
     except KeyboardInterrupt:
-        tell("stopped; the same command goes on where it was")
+        tell("stopped; run the same command to continue")
         raise typer.Exit(130) from None
     tell(f"results in {wanted.out}")
     if wanted.unanswered_rows:
@@ -56,11 +56,11 @@ def run_import(wanted: "Import", url: str | None, data: Path | None, *, dry_run:
 
 
 async def _carry_out(wanted: "Import", url: str, key: str, credits: int) -> None:
-    """Ask for the balance first, so that a wrong address or key is told at once: a running import waits for an hour."""
+    """Ask for the balance first, because a wrong address or key would otherwise fail only after an hour."""
     from pressroom import AsyncPressroom
 
     async with AsyncPressroom(key, url=url, patience=FIRST_PATIENCE) as client:
         left = (await client.usage()).credits_remaining
     if left < credits:
-        tell(f"credits of the account: {left:,}; when they are spent, the same command goes on after a top-up")
+        tell(f"credits of the account: {left:,}; when they are spent, top up and run the same command to continue")
     await wanted.run(url, key)

@@ -1,4 +1,4 @@
-"""`pressroom models`: which models there are, which are here, and the commands that bring, check and remove them."""
+"""`pressroom models`: list, fetch, verify and remove models."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,9 +22,9 @@ from workers.models.wheels import find_parts
 
 group = typer.Typer(name="models", no_args_is_help=True, help="Voices, ears and eyes: list, fetch, verify, remove.")
 
-#: Why a folder that nobody fetched may hold anything.
-UNKNOWN = "it was not downloaded by this command, and the SHA-256 of some files is not known"
-#: More are counted, not listed.
+#: Why a folder can't be verified.
+UNKNOWN = "another program downloaded it, and the SHA-256 of some files is unknown"
+#: More languages are counted, not listed.
 MOST_LANGUAGES = 10
 
 Names = Annotated[list[str], typer.Argument(help="Names of models; `pressroom models list` shows them.")]
@@ -35,7 +35,7 @@ def list_models(
     engine: Annotated[str | None, typer.Argument(help="An engine, such as piper, or a family; by default all.")] = None,
     data: Data = None,
 ) -> None:
-    """List the models that engines can run: what is here, what could be, what it would give, and how large it is."""
+    """List the models that engines can run: state, size, licence and use."""
     store = ModelStore(settings_for(data))
     listed = [model for model in store.catalogue.values() if engine in (None, model.engine, model.family)]
     if not listed:
@@ -61,13 +61,13 @@ def list_models(
 def fetch(
     names: Annotated[list[str] | None, typer.Argument(help="Names of models.")] = None,
     wants_recommended: Annotated[
-        bool, typer.Option("--recommended", help="Those that this machine would run, and that are not here.")
+        bool, typer.Option("--recommended", help="Recommended models for this machine that are missing.")
     ] = False,
     data: Data = None,
 ) -> None:
-    """Download models. What a break leaves is gone on with; pools that run take a new model up by themselves.
+    """Download models, resuming interrupted downloads; running pools adopt them.
 
-    Exit code 1 when one can't be had; the others are fetched all the same."""
+    Exits with 1 if one fails; the others are fetched all the same."""
     settings = settings_for(data)
     store = ModelStore(settings)
     found = _find(store, names or [])
@@ -75,8 +75,8 @@ def fetch(
         found += [model for model in wanted(store) if model not in found]
     if not found:
         if not wants_recommended:
-            raise InvalidRequest("Which models? Name some (`pressroom models list`), or say --recommended.")
-        tell("All that is recommended for this machine is here.")
+            raise InvalidRequest("Which models? Name some (`pressroom models list`), or pass --recommended.")
+        tell("All recommended models are here.")
     faults = 0
     for model in found:
         try:
@@ -92,7 +92,7 @@ def fetch(
 
 @group.command()
 def verify(names: Names = [], data: Data = None) -> None:  # noqa: B006 - typer wants a list
-    """Compare the files of the models that are here with their SHA-256; exit code 1 when one is damaged or unknown."""
+    """Check the SHA-256 of downloaded models; exit with 1 if one is damaged or unknown."""
     store = ModelStore(settings_for(data))
     here = _find(store, names) or [model for model in store.catalogue.values() if store.is_here(model)]
     faults = 0
@@ -100,7 +100,7 @@ def verify(names: Names = [], data: Data = None) -> None:  # noqa: B006 - typer 
         try:
             folder = store.folder(model)
             if folder is not None and not store.is_known(model):
-                raise NotReady(f"{model.name} can't be verified: {UNKNOWN}; {command([model])} brings it anew.")
+                raise NotReady(f"{model.name} can't be verified: {UNKNOWN}; {command([model])} downloads it again.")
         except NotReady as error:
             faults += 1
             tell(error.message, style="red")
@@ -113,11 +113,11 @@ def verify(names: Names = [], data: Data = None) -> None:  # noqa: B006 - typer 
 
 @group.command()
 def remove(names: Names, data: Data = None) -> None:
-    """Delete downloaded models, and what unfinished downloads left. Processes that run keep what they have loaded."""
+    """Delete downloaded models and unfinished downloads. Running processes keep loaded models."""
     store = ModelStore(settings_for(data))
     for model in _find(store, names):
         removed = [store.remove(model), store.discard(model)]
-        # A copy that was put together from packages comes again.
+        # A copy assembled from packages would come back.
         if find_parts(model) is not None:
             tell(f"{model.name} comes with a package; pip uninstall removes it.")
         elif any(removed):
@@ -133,12 +133,12 @@ def _fetch(store: ModelStore, model: CatalogueModel, stall_seconds: float) -> Pa
             model,
             stall_seconds=stall_seconds,
             on_progress=show,
-            on_wait=lambda: tell("Another process downloads it; waiting for that."),
+            on_wait=lambda: tell("Waiting for another process that downloads it."),
         )
 
 
 def _find(store: ModelStore, names: Sequence[str]) -> list[CatalogueModel]:
-    """Return the models of these names, each once. Raises ModelUnknown before anything is done."""
+    """Return the models of these names, each once. Raises ModelUnknown."""
     return [find_model(name, store.catalogue) for name in dict.fromkeys(names)]
 
 

@@ -5,18 +5,18 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import BaseModel, SecretStr
 
-from pipeline.settings.settings_sources import DEFAULT_FILE, variable
+from pipeline.settings.settings_sources import DEFAULT_FILE, NAMED, variable
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.terminal import show_table, tell
 
 HIDDEN = "***"
-#: Names of settings that are read without our prefix as well, which is how others name them.
+#: Settings that are also read without our prefix.
 COMMON: dict[tuple[str, ...], str] = {("database_url",): "DATABASE_URL", ("redis_url",): "REDIS_URL"}
 
 
 def settings(data: Data = None) -> None:
-    """List all settings, as environment variables with their values, and their defaults where they differ."""
+    """List all settings as environment variables, with values and differing defaults."""
     rows = list_variables(settings_for(data))
     show_table("Settings", ["variable", "value", "default", "meaning"], rows)
     tell(f"Set them in the environment, or in {DEFAULT_FILE}: PRESSROOM_API__PORT is port under [api] there.")
@@ -25,15 +25,19 @@ def settings(data: Data = None) -> None:
 def list_variables(
     model: BaseModel, above: tuple[str, ...] = (), defaults: BaseModel | None = None
 ) -> list[tuple[str, str, str, str]]:
-    """Return variable, value, default where it is another, and meaning of each setting; secrets are hidden.
+    """Return each setting's variable, value, default if it differs, and meaning; secrets are hidden.
 
-    `defaults` is what a group of settings has by default, which may differ from its type's own."""
+    `defaults` are the group's, which may differ from its type's."""
     rows = []
     for name, field in type(model).model_fields.items():
         value, path = getattr(model, name), (*above, name)
         default = getattr(defaults, name) if defaults is not None else field.default
         if isinstance(value, BaseModel):
             rows += list_variables(value, path, default)
+            continue
+        if name == NAMED:
+            for named, endpoint in value.items():
+                rows += list_variables(endpoint, (*path, named))
             continue
         changed_from = "" if value == default else _shown(default) or "none"
         rows.append((COMMON.get(path) or variable(path), _shown(value), changed_from, field.description or ""))
@@ -49,7 +53,7 @@ def _shown(value: Any) -> str:
 
 
 def _without_password(url: str) -> str:
-    """Return a URL with stars for its password, which may also stand in its query."""
+    """Return a URL with stars for passwords, also in its query."""
     parts = urlsplit(url)
     user, at, host = parts.netloc.rpartition("@")
     if ":" in user:

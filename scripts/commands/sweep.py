@@ -1,4 +1,4 @@
-"""`pressroom sweep`: what is due by the clock. Several may run; each skips the rows that another has locked."""
+"""`pressroom sweep`: work that is due by time. Several may run; each skips rows that another has locked."""
 
 import threading
 import time
@@ -18,17 +18,15 @@ from pipeline.errors import PressroomError
 from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import find_open
 from pipeline.operations.child_processes import die_with_parent
-from pipeline.operations.keeping import take_samples
-from pipeline.operations.process_reporter import ProcessReporter
-from pipeline.operations.processes import HASH, read_processes
-from pipeline.operations.samples import SAMPLE_EVERY, forget_samples
+from pipeline.operations.processes import HASH, ProcessReporter, read_processes
+from pipeline.operations.samples import SAMPLE_EVERY, forget_samples, take_samples
 from pipeline.registry import Kinds, lanes_of, load_kinds
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 from pipeline.usage.usage_days import sum_usage
 from pipeline.wakes.broker import WakeBroker, connect
 from pipeline.webhooks.deliveries import forget_deliveries
-from scripts.commands import SYSTEM
+from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
@@ -36,18 +34,18 @@ from workers.webhooks.sending import WebhookSending
 
 logger = log.get_logger(__name__)
 
-#: A deletion that its API process has not ended after so long has been broken off.
+#: A deletion that its API process has not finished by then was interrupted.
 DELETION_TAKES = timedelta(minutes=1)
-#: Deleting files is not urgent, and listing them costs requests to an S3 store.
+#: Deleting files is not urgent, and listing them costs S3 requests.
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
-#: Jobs that one step of a sweep handles at most, so that the other steps don't wait for long.
+#: Most jobs of one step, so that the other steps do not wait for long.
 MOST_JOBS = 1_000
-#: One for the steps, and one for each chore.
+#: One for the steps and one for each chore.
 CONNECTIONS = 4
 
 
 class Sweep:
-    """Makes due items ready, takes items back from dead workers, ends late jobs, and deletes what has expired."""
+    """Makes due items ready, takes items back from dead workers, ends late jobs, and deletes expired data."""
 
     def __init__(
         self, database: Database, broker: WakeBroker, artifacts: Artifacts, kinds: Kinds, settings: Settings
@@ -61,7 +59,7 @@ class Sweep:
         self._sample_due = 0.0
 
     def once(self) -> Mapping[str, int]:
-        """Sweep once; returns how many rows or files each step has handled."""
+        """Sweep once; returns how many rows or files each step handled."""
         done = {
             "woken": self._wake(),
             "uncounted": self._database.run(lifecycle.uncount()),
@@ -85,7 +83,7 @@ class Sweep:
 
     @property
     def chores(self) -> Mapping[str, Callable[[], int]]:
-        """What is done beside the steps, each in a thread of its own: it asks other servers, which may take long."""
+        """Work beside the steps that asks other servers and may take long; each needs a thread of its own."""
         webhooks = WebhookSending(self._settings)
         return {
             name: partial(self._do_chore, kind, chore)
@@ -133,7 +131,7 @@ class Sweep:
         return self._repeat(end_one)
 
     def _end_deletions(self) -> int:
-        """Delete the rest of jobs that their accounts delete, where the API's process died or its client left."""
+        """Finish the deletions of jobs whose API process died or whose client left."""
         begun = self._database.run(lifecycle.find_being_deleted(DELETION_TAKES))
         return sum(self._tried(partial(self._end_deletion, *job)) for job in begun)
 
@@ -145,7 +143,7 @@ class Sweep:
         return int(self._database.run(lifecycle.erased(job_id)))
 
     def _repeat(self, step: Callable[[], bool]) -> int:
-        """Repeat a step, one transaction each, until it finds nothing; returns how often it found something."""
+        """Repeat a step, a transaction each, until it finds nothing; returns the number of repetitions."""
         return next((number for number in range(MOST_JOBS) if not step()), MOST_JOBS)
 
     def _close(self, job_id: UUID) -> None:
@@ -153,7 +151,7 @@ class Sweep:
             logger.warning("job ended, not all cleaned up", job_id=str(job_id), error=failure)
 
     def _keep_house(self) -> dict[str, int]:
-        """Run each statement of the kinds, and our own, until it finds nothing; returns how many rows it deleted."""
+        """Repeat each statement of ours and the kinds until it finds nothing; returns the rows deleted."""
         delivery_days = timedelta(days=self._settings.retention.delivery_days)
         samples = forget_samples(timedelta(days=self._settings.retention.sample_days))
         deliveries = forget_deliveries(older_than=delivery_days, limit=lifecycle.SWEEP_ROWS)
@@ -165,7 +163,7 @@ class Sweep:
         return {name: sum(iter(partial(self._database.run, one), 0)) for name, one in statements.items()}
 
     def _retire(self) -> int:
-        """Drop the functions of versions that are not used any more; none while some process does not tell its own."""
+        """Drop the functions of unused versions; none while a process does not report its version."""
         try:
             running = [one for one in read_processes(self._broker.client.hgetall(HASH)) if not one.is_gone]
         except RedisError as error:
@@ -178,7 +176,7 @@ class Sweep:
         return len(dropped)
 
     def _delete_files(self) -> dict[str, int]:
-        """Delete expired files; what can't be deleted now is tried again at the next sweep."""
+        """Delete expired files; the next sweep retries failures."""
         return {
             "artifacts_deleted": self._tried(lambda: self._artifacts.delete_expired(datetime.now(UTC).date())),
             "uploads_deleted": self._tried(self._delete_uploads),
@@ -202,16 +200,11 @@ class Sweep:
             return 0
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(rich_help_panel=SYSTEM)(sweep)
-
-
 def sweep(
-    forever: Annotated[bool, typer.Option("--forever", help="Go on, about once a second.")] = False,
+    forever: Annotated[bool, typer.Option("--forever", help="Repeat about once a second.")] = False,
     data: Data = None,
 ) -> None:
-    """Do once, or for ever, what time asks for: due items, dead workers, deadlines, expired results."""
+    """Handle due items, dead workers, deadlines and expired results, once or for ever."""
     settings = settings_of_running(settings_for(data))
     database_url, redis_url = settings.server_urls()
     log.configure(settings)
@@ -239,13 +232,15 @@ def sweep(
 
 
 def _repeat(name: str, work: Callable[[], object], pause_seconds: float) -> NoReturn:
-    """Do something again and again; what can't be done now is put off."""
+    """Repeat some work for ever; failures are retried."""
     while True:
         try:
             work()
         except (PressroomError, psycopg.Error, RedisError, OSError) as error:
             logger.warning(f"{name} put off", error=str(error))
-        except Exception:
-            # A thread that ended would be missed by nobody, and its work would not be done any more.
+        except Exception:  # a thread's loop: nobody would notice its end, or do its work
             logger.exception(f"{name} failed")
         time.sleep(pause_seconds)
+
+
+register = under(SYSTEM, sweep)

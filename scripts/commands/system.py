@@ -1,10 +1,11 @@
-"""`pressroom up`, `migrate`, `pools` and `scale`: a system on one machine, and how many processes serve a queue."""
+"""`pressroom up`, `migrate`, `pools` and `scale`: a system on one machine."""
 
 from typing import Annotated
 
 import typer
 
 from pipeline.errors import InvalidRequest
+from pipeline.operations import supervision
 from pipeline.operations.supervision import Pool
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, database_errors, settings_for
@@ -16,11 +17,11 @@ def up(
     host: Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; 8000 by default.")] = None,
     pool: Annotated[list[str] | None, typer.Option(metavar="NAME=PROCESSES", help="How many processes.")] = None,
-    any_port: Annotated[bool, typer.Option("--any-port", help="Take a free port when PORT is taken.")] = False,
+    any_port: Annotated[bool, typer.Option("--any-port", help="Take a free port if PORT is taken.")] = False,
     data: Data = None,
 ) -> None:
     """Start everything on this machine: servers, API, workers, sweep."""
-    from scripts.system.up import up as run  # it starts processes, which no other command does
+    from scripts.system.up import up as run  # only this command starts processes
 
     settings = settings_for(data)
     code = run(
@@ -34,7 +35,7 @@ def up(
 
 
 def migrate(data: Data = None) -> None:
-    """Bring the database to the tables and functions of this version."""
+    """Update the database to the tables and functions of this version."""
     from sqlalchemy.exc import SQLAlchemyError
 
     from pipeline.lifecycle.migrations import migrate as run
@@ -46,19 +47,19 @@ def migrate(data: Data = None) -> None:
 
 
 def pools(data: Data = None) -> None:
-    """Show what runs on this machine."""
-    _show(control.pools(settings_for(data).data))
+    """Show the processes on this machine."""
+    _show(supervision.pools(settings_for(data).data))
 
 
 def scale(
     wanted: Annotated[list[str], typer.Argument(metavar="POOL=N…", help="For example synthesis=4.")],
     data: Data = None,
 ) -> None:
-    """Change how many processes a pool has; the others go on, and a process that goes ends its work first."""
+    """Change the size of pools; surplus processes finish their work first."""
     sizes = dict(read_size(text) for text in wanted)
     folder = settings_for(data).data
     for name, processes in sizes.items():
-        running = control.scale(folder, name, processes)
+        running = supervision.scale(folder, name, processes)
     _show(running)
 
 
@@ -66,7 +67,7 @@ def read_size(text: str) -> tuple[str, int]:
     """Read `POOL=N`. Raises InvalidRequest."""
     name, _, number = text.partition("=")
     if not name or not number.isdecimal():
-        raise InvalidRequest(f"{text!r} does not say how many: write POOL=N, for example synthesis=4.")
+        raise InvalidRequest(f"{text!r} has no number: write POOL=N, for example synthesis=4.")
     return name, int(number)
 
 

@@ -1,4 +1,4 @@
-"""Demo: start a system, send the example of each kind, and show the answers."""
+"""Demo: starts a system, sends the example of each kind, and shows the answers."""
 
 import asyncio
 import json
@@ -34,18 +34,18 @@ from scripts.system.folders import write_private
 OUT = Path("out")
 START_SECONDS = 120
 DEMO_CREDITS = 10_000
-#: Shown when a system that ran before the demo may not fetch its picture.
-SKIPPED = "skipped: the system that runs here already may not fetch the demo's picture from this machine"
+#: Shown if a system that ran before may not fetch the demo's picture.
+SKIPPED = "skipped: the running system may not fetch the demo's picture from this machine"
 #: The setting that lets a system fetch the demo's picture.
 ALLOW = "PRESSROOM_FETCH__ALLOW_NETWORKS"
 #: Exit code of a command that Ctrl-C ended.
 INTERRUPTED = 130
-#: How long a system that was started for the demo alone may end its work.
+#: How long a system that runs only for the demo may finish its work.
 GRACE_SECONDS = 0.5
 
 
 def main() -> None:
-    """Run the demo; exit code 1 when anything did not work."""
+    """Run the demo; exit with 1 if anything failed."""
     is_to_exit = "--exit" in sys.argv[1:]  # from `make demo EXIT=1`: stop when the table is printed
     steps = Steps()
     try:
@@ -80,13 +80,13 @@ def main() -> None:
 def running_system(
     settings: Settings, picture: Served, steps: Steps, *, is_to_hurry: bool = False
 ) -> Iterator[tuple[System, subprocess.Popen[bytes] | None]]:
-    """Yield the running system, started here if there is none; what was started here is stopped at the end.
+    """Yield the running system, or start one, and stop that at the end.
 
-    `is_to_hurry`: it need not wait for what is in hand; all that the demo asked for is answered or cancelled.
-    One that is started here may fetch the picture from this machine, and nothing else that is private."""
+    `is_to_hurry` stops it without waiting for work. One started here may fetch the demo's picture, and nothing else
+    that is private."""
     system = find_system(settings.data)
     if system is not None:
-        steps.say(f"the system that runs here already is asked: {system.address}")
+        steps.say(f"using the running system: {system.address}")
         yield system, None
         return
     log = settings.data / "demo.log"
@@ -107,7 +107,7 @@ def running_system(
         try:
             process.wait(GRACE_SECONDS if is_to_hurry else None)
         except subprocess.TimeoutExpired:
-            process.terminate()  # the second time it waits for no work
+            process.terminate()  # the second signal waits for no work
             process.wait()
 
 
@@ -123,7 +123,7 @@ def wait_for_system(settings: Settings, process: subprocess.Popen[bytes], log: P
 
 
 def demo_key(settings: Settings, system: System) -> str:
-    """Return a key for the demo, made at its first run and kept beside the data."""
+    """Return the demo's key, created at its first run and kept in DATA."""
     file = settings.data / "demo-key"
     if not file.exists():
         with Database(system.database_url) as database:
@@ -135,10 +135,10 @@ def demo_key(settings: Settings, system: System) -> str:
 async def ask_for_everything(
     settings: Settings, system: System, picture: Served, steps: Steps, *, is_to_cancel: bool = False
 ) -> list[Shown]:
-    """Send the examples of all kinds at once. `is_to_cancel`: the system stops after it."""
+    """Send the examples of all kinds at once. `is_to_cancel`: the system stops afterwards."""
     headers = {"X-API-Key": demo_key(settings, system)}
     kinds = [kind for kind in load_kinds(settings).values() if kind.routes]
-    steps.say(f"asking {system.address} for {len(kinds)} things at once; models are loaded with the first request")
+    steps.say(f"sending {len(kinds)} examples to {system.address}; the first requests load models")
 
     async def told(asked: Awaitable[Shown]) -> Shown:
         shown = await asked
@@ -151,7 +151,7 @@ async def ask_for_everything(
 
 
 def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
-    """Return a kind's example as a request body, with files in place of `@…`, and our picture in place of its URL."""
+    """Return a kind's example as a request body, with files and our picture filled in."""
     if not kind.files:
         return {"json": picture.in_place(dict(kind.example))}
     files: dict[str, Path] = {name: path for part in parts("demo") for name, path in getattr(part, "FILES", {}).items()}
@@ -165,7 +165,7 @@ def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
 
 
 async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served, *, is_to_cancel: bool = False) -> Shown:
-    """Send a kind's example, and write the answer into a file."""
+    """Send a kind's example, and write the answer to a file."""
     started = time.monotonic()
     async with session.post(kind.routes[0], **body_of(kind, picture)) as response:
         body = await response.read()

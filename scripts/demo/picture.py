@@ -1,4 +1,4 @@
-"""The demo's pictures: files that come with the project, served on this machine while the demo runs."""
+"""The demo's pictures: served from this machine while the demo runs."""
 
 import json
 import mimetypes
@@ -14,13 +14,13 @@ from typing import Any
 
 from pipeline.capabilities import parts
 
-#: Loopback addresses to try in turn. On the first, hardly anything else listens; macOS has only the second.
+#: Loopback addresses to try: hardly anything listens on the first; macOS has only the second.
 HOSTS = ("127.83.71.61", "127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The address that pictures are served at; `names` has the file of each URL in the documents."""
+    """The pictures' server; `names` has the file of each URL in the documents."""
 
     host: str
     port: int
@@ -32,11 +32,11 @@ class Served:
 
     @property
     def network(self) -> str:
-        """The one address that a system must be allowed to reach for them."""
+        """The one address that a system must be allowed to reach."""
         return f"{self.host}/32"
 
     def in_place(self, example: Any) -> Any:
-        """Return a kind's example with these pictures' URLs in place of those in the documents."""
+        """Return an example with our URLs in place of the documents'."""
         text = json.dumps(example)
         for url, name in self.names.items():
             text = text.replace(url, self.url_of(name))

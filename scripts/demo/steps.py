@@ -1,4 +1,4 @@
-"""Demo steps: what the demo is at, a line each, with the time since it began; and the answers that it gets."""
+"""Demo steps: progress lines with the time since the start, and the answers."""
 
 import time
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer to a kind's example. `is_last`: the system stops after it; work that goes on is cancelled."""
+    """An answer to a kind's example. `is_last`: the system stops afterwards, so open work is cancelled."""
 
     session: aiohttp.ClientSession
     response: aiohttp.ClientResponse

@@ -1,4 +1,4 @@
-"""Demo table: a row for each answer that the demo got, and what would make the answers better."""
+"""Demo table: a row an answer, and the commands that improve them."""
 
 import os
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from workers.engines.registry import fallbacks
 from workers.models.advice import brings_better
 from workers.models.store import ModelStore
 
-#: Width of a table that goes into a file, in characters.
+#: Width of a table in a file, in characters.
 FILE_COLUMNS = 120
 
 
@@ -59,15 +59,15 @@ def show(rows: Iterable[Shown], system: System) -> None:
 
 
 def show_fallbacks(rows: Iterable[Shown], settings: Settings) -> None:
-    """Print which answers are of fallbacks, which do without a model, and the command that brings each a better one."""
+    """Print which answers come from fallbacks without a model, and the command that brings a better engine."""
     used = {engine for row in rows for engine in row.engine.split("+")}
     without_model = {engine: family for engine, family in fallbacks().items() if engine in used}
     if not without_model:
         return
     console, store = _console(), ModelStore(settings)
-    console.print("\n* a fallback, which does without a model:")
+    console.print("\n* a fallback without a model:")
     for engine, family in without_model.items():
-        console.print(f"  {engine}: {brings_better(store, family)}", highlight=False)
+        console.print(f"  {engine}: {brings_better(store, family, settings.models.download)}", highlight=False)
     console.print("  All that suits this machine: [bold]pressroom models fetch --recommended[/]", highlight=False)
 
 

@@ -1,1 +1,1 @@
-"""Doctor: what `pressroom doctor` looks at."""
+"""Doctor: the checks of `pressroom doctor`."""

@@ -1,4 +1,4 @@
-"""Engines: whether each is ready, as far as that is known by an answer; else it is asked, or the doctor says so."""
+"""Engines: whether each is ready, by what pools and services last answered."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,28 +9,26 @@ import psycopg
 from pipeline.capabilities import parts
 from pipeline.database import Database
 from pipeline.errors import PressroomError
-from pipeline.offers.breakers import Breaker
-from pipeline.offers.offers import Offer, read_offers
+from pipeline.offers.offers import Breaker, Offer, read_offers
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from scripts.doctor.finding import Finding, Mark
 from scripts.options import PATIENCE
 from workers.engines.registry import advise, list_families, load_engines
-from workers.models.advice import command, wanted
-from workers.models.machine import gigabytes
+from workers.models.advice import brings, wanted
 from workers.models.store import ModelStore
 
 
 @dataclass(frozen=True)
 class KnownState:
-    """What the database knows: what pools have said of their engines, and how the services are that they ask."""
+    """The offers of pools and the breakers of services, as the database has them."""
 
     offers: Mapping[tuple[str, str], Offer] = field(default_factory=dict)
     breakers: Mapping[str, Breaker] = field(default_factory=dict)
 
 
 def examine_engines(settings: Settings, database_url: str | None, *, ask: bool | None) -> Iterator[Finding]:
-    """Look at the engines of all families. `ask`: those of other services, None: where that is free, False: none."""
+    """Check the engines of all families. `ask` other services: True all, None free ones, False none."""
     known = _read(settings, database_url) if database_url else KnownState()
     loaded: dict[str, Sequence[Any] | PressroomError] = {}
     for family in list_families():
@@ -68,7 +66,7 @@ def _finding(family: str, engine: Any, known: KnownState, told: Mapping[str, tup
 
 
 def _read(settings: Settings, database_url: str) -> KnownState:
-    """Return what the database knows; nothing if it went away."""
+    """Return what the database knows, or nothing if it is away."""
     try:
         with Database(database_url, patience=PATIENCE) as database:
             offers = {(offer.family, offer.engine): offer for offer in database.run(read_offers())}
@@ -80,9 +78,7 @@ def _read(settings: Settings, database_url: str) -> KnownState:
 
 
 def _models(settings: Settings, family: str) -> Iterator[Finding]:
-    """Say which models of a family this machine would run, and are not here yet."""
+    """Name the missing models of a family that suit this machine."""
     models = wanted(ModelStore(settings), family) if settings.models.download != "never" else ()
     if models:
-        size = gigabytes(sum(model.size_bytes for model in models))
-        gives = "; ".join(dict.fromkeys(model.gives for model in models))
-        yield Finding(f"{family}: models", Mark.ABSENT, f"{command(models)} brings {gives} ({size})")
+        yield Finding(f"{family}: models", Mark.ABSENT, brings(models, settings.models.download))

@@ -1,4 +1,4 @@
-"""Examination: everything that the doctor looks at, in the order in which a person would."""
+"""Examination: all of the doctor's checks, in order."""
 
 import platform
 from collections.abc import Generator, Iterator
@@ -15,7 +15,7 @@ from workers.media.audio.ffmpeg import find_ffmpeg
 
 
 def examine(settings: Settings, *, ask: bool | None) -> Iterator[Finding]:
-    """Look at everything. `ask`: every provider, None: those that cost nothing, False: none."""
+    """Check everything. `ask` providers: True all, None free ones, False none."""
     yield Finding("Python", Mark.READY, f"{platform.python_version()} on {platform.platform()}")
     database_url = yield from _system(settings)
     yield checked("artifact store", lambda: check_store(settings))
@@ -26,10 +26,10 @@ def examine(settings: Settings, *, ask: bool | None) -> Iterator[Finding]:
 
 
 def _system(settings: Settings) -> Generator[Finding, None, str | None]:
-    """Look at the servers; returns where the database is, if it answers."""
+    """Check the servers; returns the database's URL if it answers."""
     try:
         system = find_system(settings.data)
-    except PressroomError as error:  # servers that are set are there without it
+    except PressroomError as error:  # servers that are set do not need it
         yield Finding("system", Mark.MISSING, error.message)
         if not (settings.database_url and settings.redis_url):
             return None
@@ -53,7 +53,7 @@ def _system(settings: Settings) -> Generator[Finding, None, str | None]:
 
 
 def _servers_that_would_start(settings: Settings) -> Iterator[Finding]:
-    """Say of a system that is off which servers it would start, and look at those that are set."""
+    """Name the servers that a system would start, and check those that are set."""
     if settings.database_url:
         yield checked("PostgreSQL", lambda: check_database(settings.database_url or ""))
     if settings.redis_url:

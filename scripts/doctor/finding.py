@@ -1,4 +1,4 @@
-"""Finding: one thing that the doctor looked at, and how it is."""
+"""Finding: the result of one of the doctor's checks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pipeline.errors import PressroomError
 
 
 class Mark(StrEnum):
-    """How something is. What is ABSENT is nothing that the service can't do without."""
+    """The state of something; the service can do without what is ABSENT."""
 
     READY = "ok"
     ABSENT = "--"
@@ -20,7 +20,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; one that is MISSING makes the command fail."""
+    """The state of one thing; MISSING makes the command fail."""
 
     subject: str
     mark: Mark
@@ -28,10 +28,10 @@ class Finding:
 
 
 def checked(subject: str, check: Callable[[], str], *, otherwise: Mark = Mark.MISSING) -> Finding:
-    """Return what a check says, or why it failed."""
+    """Return the result of a check, or why it failed."""
     try:
         return Finding(subject, Mark.READY, check())
     except PressroomError as error:
         return Finding(subject, otherwise, error.message)
-    except (psycopg.Error, RedisError, OSError, ValueError) as error:  # ValueError: a URL that is none
+    except (psycopg.Error, RedisError, OSError, ValueError) as error:  # ValueError: a malformed URL
         return Finding(subject, otherwise, f"{type(error).__name__}: {error}")

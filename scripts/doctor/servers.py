@@ -1,4 +1,4 @@
-"""Servers: the doctor's checks of the database, the ledger and the artifact store."""
+"""Servers: checks of the database, the ledger and the artifact store."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from scripts.system.embedded import postgres, redis
 
 
 def check_database(url: str) -> str:
-    """Return the version of a database that is migrated. Raises PressroomError, psycopg.Error."""
+    """Return the version of a migrated database. Raises PressroomError, psycopg.Error."""
     statement = (
         "SELECT current_setting('server_version') AS version, to_regnamespace(%(schema)s) IS NOT NULL AS installed"
     )
@@ -28,7 +28,7 @@ def check_database(url: str) -> str:
 
 
 def check_ledger(url: str) -> str:
-    """Return that the books balance. Raises PressroomError where they don't."""
+    """Check that the books balance. Raises PressroomError."""
     with Database(url, patience=PATIENCE) as database:
         found = database.run(discrepancies())
     if found:
@@ -37,7 +37,7 @@ def check_ledger(url: str) -> str:
 
 
 def embedded_servers(settings: Settings) -> Iterator[tuple[str, Callable[[], str]]]:
-    """Yield the servers that `pressroom up` would start, each with a check that it can be."""
+    """Yield the servers that `pressroom up` would start, with a check of each."""
     if not settings.database_url:
         kept = settings.data / "postgres"
         state = f"its data is in {kept}" if kept.exists() else "it will be made at the first start"
@@ -47,7 +47,7 @@ def embedded_servers(settings: Settings) -> Iterator[tuple[str, Callable[[], str
 
 
 def check_store(settings: Settings) -> str:
-    """Write, read and delete a file; return where the store is. Raises PressroomError."""
+    """Write, read and delete a file; return the store's URL. Raises PressroomError."""
     if _is_still_to_be_made(settings):
         return f"{store_url(settings)}, which will be made when it is needed"
     key, data = f"doctor/{uuid4()}", b"pressroom"
@@ -60,9 +60,7 @@ def check_store(settings: Settings) -> str:
 
 
 def _is_still_to_be_made(settings: Settings) -> bool:
-    """Return whether the store is a folder that nothing has made yet; who only looks doesn't make it.
-
-    Raises PressroomError when it can't be made."""
+    """Return whether the store is a folder that does not exist yet. Raises PressroomError if it can't be made."""
     url = store_url(settings)
     folder = Path(url.removeprefix("file://"))
     if url.startswith("s3://") or folder.exists():

@@ -1,4 +1,4 @@
-"""Import: what the imports of CSV files of all families have in common."""
+"""Import: the base of all imports of files."""
 
 import csv
 from abc import ABC, abstractmethod
@@ -11,15 +11,15 @@ from typing import Any, ClassVar, Self, TextIO
 from scripts.imports.columns import Columns
 from scripts.imports.sheet import Row, Sheet
 
-#: How long a request is repeated while the service restarts or asks for a pause.
+#: How long to repeat a request while the service restarts or asks for a pause.
 PATIENCE = timedelta(hours=1)
 
 
 class ErrorFile:
-    """The rows that an import leaves out, as CSV: as they are, with their line and the reason; made with the first."""
+    """A CSV file of skipped rows, with line and reason; created with the first row."""
 
     def __init__(self, file: Path, columns: Callable[[], Columns]) -> None:
-        """`columns` are asked for with the first row: they are read from all of the file."""
+        """`columns` is called with the first row, because it reads the whole file."""
         self._file = file
         self._file.unlink(missing_ok=True)  # of an earlier import
         self._find_columns = columns
@@ -46,7 +46,7 @@ class ErrorFile:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What an import will send, and the most it will cost."""
+    """The rows that an import will send, and their greatest cost."""
 
     rows: int
     faulty: int
@@ -54,11 +54,11 @@ class Estimate:
 
 
 class Import(ABC):
-    """One import of a file. Results go to `out`; after `run`, `reasons` says why rows have no answer."""
+    """An import of a file to `out`; after `run`, `reasons` names the file that says why rows have no answer."""
 
-    #: Names of the column that is read.
+    #: Names of the column to read.
     names: ClassVar[tuple[str, ...]]
-    #: What a person is told beside the number of credits.
+    #: Shown after the number of credits.
     price_note: ClassVar[str] = ""
 
     def __init__(
@@ -71,7 +71,7 @@ class Import(ABC):
         fields: dict[str, Any],
         has_header: bool | None = None,
     ) -> None:
-        """`errors` is where faulty rows go; `fields` are sent with each request, unless they are empty."""
+        """`errors` is the file for faulty rows; non-empty `fields` go with each request."""
         self.sheet = Sheet(file, column=column, names=self.names, has_header=has_header, is_wanted=self.is_wanted)
         self.out = self.reasons = out
         self.errors = errors or file.with_suffix(".errors.csv")
@@ -80,11 +80,11 @@ class Import(ABC):
         self._fields = {name: value for name, value in fields.items() if value}
 
     def is_wanted(self, cell: str) -> bool:
-        """Return whether a cell is surely of the column that is read, which tells it where no name does."""
+        """Return whether a cell surely belongs to the column to read, which identifies a column without a name."""
         return False
 
     def estimate(self) -> Estimate:
-        """Read every row once, and write the faulty ones into their file."""
+        """Read every row once, and write the faulty ones to their file."""
         rows = cost = 0
         with self.error_file(self.errors) as faults:
             for number, price in self.costs(faults):
@@ -93,11 +93,11 @@ class Import(ABC):
         return Estimate(rows, faults.count, cost)
 
     def error_file(self, file: Path) -> ErrorFile:
-        """Return a file for rows that are left out."""
+        """Return a file for skipped rows."""
         return ErrorFile(file, lambda: self.columns_with(("line", "reason")))
 
     def columns_with(self, ours: Sequence[str]) -> Columns:
-        """Return the columns of the file that is read, and ours behind them."""
+        """Return the file's columns, followed by ours."""
         return Columns(self.sheet.column_names(is_named=self.has_names, unnamed=self.names[0]), ours)
 
     @property
@@ -107,14 +107,14 @@ class Import(ABC):
 
     @property
     def column_name(self) -> str:
-        """The column that is read: its name, or its number where no row names the columns."""
+        """The name of the column to read, or its number in a file without names."""
         name = (self.sheet.first_value or "").strip() if self.has_names else ""
         return name or f"number {self.sheet.index + 1}"
 
     @abstractmethod
     def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:
-        """Yield numbers of rows that are sent together, with their credits; note the rows that are not sent."""
+        """Yield the rows and credits of each request; note skipped rows."""
 
     @abstractmethod
     async def run(self, url: str, key: str) -> None:
-        """Send what was not sent before, and write all results."""
+        """Send the rows that were not sent before, and write all results."""

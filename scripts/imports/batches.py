@@ -1,4 +1,4 @@
-"""Batches: the rows of a sheet, parted into those that are sent together; what two rows ask alike is sent once."""
+"""Batches: the rows of a sheet in groups to send; equal questions are sent once."""
 
 import hashlib
 from array import array
@@ -13,7 +13,7 @@ from scripts.imports.sheet import Row, Sheet
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some rows, and those of their questions, each once, that are in no batch before."""
+    """Rows, and their distinct questions that no earlier batch has."""
 
     number: int
     rows: list[Row]
@@ -23,8 +23,8 @@ class Batch:
 class ImportBatches:
     """The batches of a sheet of URLs.
 
-    `fault_of` returns why a row is not sent, None: it is; `question_of` what it asks, which is mostly its URL.
-    `answered` are questions that are not asked again."""
+    `fault_of` returns why a row is skipped, or None; `question_of` returns its question, mostly a URL. `answered` are
+    questions not to repeat."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class ImportBatches:
         self._answered = answered
 
     def read(self, faults: ErrorFile | None = None) -> Iterator[Batch]:
-        """Yield the batches; faulty rows are left out, and noted in `faults`."""
+        """Yield the batches; faulty rows are skipped and noted in `faults`."""
         rows = self._rows(faults)
         sent: set[str] = set()
         number = 0
@@ -53,18 +53,18 @@ class ImportBatches:
             number += 1
 
     def is_repeated(self, question: str) -> bool:
-        """Return whether several rows ask this. By its hash: a question with the same hash only costs memory."""
+        """Return whether several rows ask this, by its hash: a collision only costs memory."""
         return _hash_of(question) in self._repeated
 
     @cached_property
     def _repeated(self) -> frozenset[int]:
-        """The hashes of what several rows ask. Eight bytes a row, so that a long file fits into memory."""
+        """The hashes of repeated questions, at eight bytes a row."""
         hashes = sorted(array("Q", (_hash_of(self._question_of(row)) for row in self._sheet.rows())))
         return frozenset(one for one, following in pairwise(hashes) if one == following)
 
     @property
     def begins_with_names(self) -> bool:
-        """Whether the first row names the columns, one of which no import may know."""
+        """Whether the first row names the columns, known or not."""
         value = self._sheet.first_value
         if self._sheet.has_header or not value:
             return True

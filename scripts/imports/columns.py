@@ -1,4 +1,4 @@
-"""Columns: those of the file that an import reads, as they are, and its own ones behind them."""
+"""Columns: the file's own, followed by those of the import."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -6,12 +6,12 @@ from itertools import count
 from pipeline.csv_cells import kept
 from scripts.imports.sheet import Row
 
-#: What stands before a name of ours that the file has already.
+#: Prefix of our names that the file has already.
 PREFIX = "pressroom_"
 
 
 class Columns:
-    """The columns of a file that an import writes. `theirs` are those of the file that it reads."""
+    """The columns of an import's output; `theirs` come from its input."""
 
     def __init__(self, theirs: Sequence[str], ours: Sequence[str]) -> None:
         self._width = len(theirs)
@@ -23,14 +23,14 @@ class Columns:
             self.header.append(fresh)
 
     def row(self, row: Row, *ours: str) -> list[str]:
-        """Return a row of the file that is read, with our cells behind it."""
+        """Return an input row, followed by our cells."""
         theirs = [kept(cell) for cell in row.cells]
         return [*theirs, *[""] * (self._width - len(theirs)), *ours]
 
 
 def _names(name: str) -> Iterator[str]:
-    """Yield a name of ours, and others in its place."""
+    """Yield a name of ours and its alternatives."""
     yield name
     yield f"{PREFIX}{name}"
-    # Results that are sent in again have ours already.
+    # Results that are imported again have ours already.
     yield from (f"{PREFIX}{name}_{number}" for number in count(2))

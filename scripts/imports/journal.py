@@ -1,4 +1,4 @@
-"""Journal: the steps that an import has done, so that the same command continues it after a stop."""
+"""Journal: the finished steps of an import, so that the same command continues it."""
 
 import json
 import os
@@ -7,17 +7,17 @@ from typing import Any
 
 from pipeline.errors import Conflict
 
-#: What to do when an import can't be continued; "it" is the journal's file.
-BEGIN_ANEW = "Delete it to begin anew, which is charged anew."
+#: The remedy if an import can't be continued; "it" is the journal's file.
+BEGIN_ANEW = "Delete it to start over, which is charged again."
 
 
 class Journal:
-    """A file with a line of JSON for each step; each line is on the disk before the next step begins."""
+    """A file with a JSON line a step, each on the disk before the next step begins."""
 
     def __init__(self, file: Path, *, about: dict[str, Any], remedy: str = BEGIN_ANEW) -> None:
-        """`about` tells one import from another. Raises Conflict, with the remedy, for the journal of another one.
+        """`about` identifies the import. Raises Conflict, with the remedy, for another import's journal.
 
-        `begin` makes the file, so an import that failed before it blocks no other."""
+        `begin` creates the file, so that an import that fails earlier blocks no other."""
         self.file = file
         self._about = about
         self._remedy = remedy
@@ -26,18 +26,18 @@ class Journal:
             self._read()
 
     def note(self, **step: Any) -> None:
-        """Write a step; the first one begins the journal."""
+        """Write a step; the first begins the journal."""
         self.begin()
         self.steps.append(step)
         self._append(step)
 
     def begin(self) -> None:
-        """Write which import it is, into a new file."""
+        """Write the import's identity to a new file."""
         if not self.file.exists():
             self._append(self._about)
 
     def close(self) -> None:
-        """Delete the journal: the import is done."""
+        """Delete the journal of a finished import."""
         self.file.unlink(missing_ok=True)
 
     def _append(self, line: dict[str, Any]) -> None:
@@ -52,17 +52,17 @@ class Journal:
             try:
                 lines.append(json.loads(text))
             except ValueError:
-                break  # the import was stopped while it wrote this line
+                break  # the import stopped while writing this line
             size, last = size + len(text), text
         if not lines:
             self.file.unlink()
             return
         if lines[0] != self._about:
             raise Conflict(
-                f"{self.file} is of another import: the file or the options have changed since. {self._remedy}"
+                f"{self.file} belongs to another import: the file or the options have changed. {self._remedy}"
             )
         self.steps = lines[1:]
-        # Without the line that was half written. Cut, not written anew: a stop in the midst of that would lose all.
+        # Drop a half-written line. Truncated, because a stop while rewriting would lose everything.
         with self.file.open("r+b") as opened:
             opened.truncate(size)
             if not last.endswith(b"\n"):

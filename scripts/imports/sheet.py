@@ -1,4 +1,4 @@
-"""Sheet: a CSV file in any common dialect and encoding, read a row at a time; or the first sheet of a spreadsheet."""
+"""Sheet: a CSV file in any common dialect and encoding, or a spreadsheet's first sheet, a row at a time."""
 
 import codecs
 import csv
@@ -15,21 +15,21 @@ from pipeline.errors import InvalidRequest
 from scripts.imports.column_choice import ROWS, choose, fullest, plain_name
 from scripts.imports.workbook import cells_of, is_workbook
 
-#: Bytes at the beginning of a file that its dialect and encoding are guessed from.
+#: Bytes from which a file's dialect and encoding are guessed.
 SAMPLE_BYTES = 2**16
 BLOCK_CHARACTERS = 2**20
 DELIMITERS = ",;\t|"
 #: Delimiter of a file of one column: a character that no text has.
 NO_DELIMITER = "\x1f"
-#: First line of files for some spreadsheets, which names the delimiter of the other lines.
+#: A first line that names the delimiter, for some spreadsheet programs.
 SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n')
-#: Longest cell, in characters. After a missing quote, the whole rest of the file would be one cell.
+#: Longest cell, in characters: a missing quote makes a cell of the whole rest of the file.
 MAX_CELL = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: the line it begins on, from 1, its cell of the wanted column (None: it has none), and all its cells."""
+    """A row: its first line, from 1, its cell of the wanted column, if any, and all its cells."""
 
     line: int
     value: str | None
@@ -37,7 +37,7 @@ class Row:
 
 
 class Sheet:
-    """A file of rows and the index of its wanted column."""
+    """A file of rows, and the index of the wanted column."""
 
     def __init__(
         self,
@@ -48,10 +48,10 @@ class Sheet:
         has_header: bool | None = None,
         is_wanted: Callable[[str], bool] = lambda cell: False,
     ) -> None:
-        """`column` is a name in the first row. Without it, the column is the first that is called like one of `names`,
-        or else that whose cells are mostly `is_wanted`, or else the first.
+        """`column` names the wanted column. Without it, one called like `names` is taken, else one with mostly wanted
+        cells, else the first.
 
-        `has_header` says whether the first row is a header; None: it is if it has one of `names`."""
+        `has_header` says whether the first row is a header; None: if it has one of `names`."""
         if not file.is_file():
             raise InvalidRequest(f"There is no file {file}.")
         self.file = file
@@ -63,7 +63,7 @@ class Sheet:
         header = [plain_name(cell) for cell in first]
         if column is not None and plain_name(column) not in header:
             raise InvalidRequest(f"{file} has no column {column!r}; its first row has {', '.join(first) or 'nothing'}.")
-        # A cell that is wanted is no name, whatever words are in it.
+        # A wanted cell is no name, whatever its words.
         is_named = has_header is not False and not any(map(is_wanted, first))
         known = choose(names, first) if is_named else None
         self.has_header = column is not None or known is not None or bool(has_header)
@@ -71,12 +71,12 @@ class Sheet:
             self.index = header.index(plain_name(column))
         else:
             full = fullest(rows[self.has_header :], is_wanted)
-            # A column may be called "address" and have streets in it, beside one of URLs that is called otherwise.
+            # A column called "address" may have streets in it, beside another one of URLs.
             is_empty = known is not None and not any(is_wanted(row[known]) for row in rows if known < len(row))
             self.index = next(one for one in (full if is_empty else known, known, full, 0) if one is not None)
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows, without the header and empty ones. Raises InvalidRequest where the file is no CSV."""
+        """Yield the rows, without the header and empty ones. Raises InvalidRequest if the file is no CSV."""
         cells = self._cells()
         if self.has_header:
             next(cells, None)
@@ -85,18 +85,18 @@ class Sheet:
 
     @property
     def first_value(self) -> str | None:
-        """The cell of the wanted column in the first row, which may be its name."""
+        """The wanted column's cell in the first row, which may be its name."""
         return self._value(self._first)
 
     @cached_property
     def width(self) -> int:
-        """How many cells the longest row has."""
+        """The number of cells in the longest row."""
         return max((len(cells) for _, cells in self._cells()), default=0)
 
     def column_names(self, *, is_named: bool, unnamed: str) -> list[str]:
-        """Return a name for each cell of the longest row: those of the first row where it `is_named`.
+        """Return a name for each cell of the longest row, from the first row if it `is_named`.
 
-        Cells that no row names are called by their number; those that are read, `unnamed` where there are no names."""
+        Nameless columns get their number; without names, the wanted one is called `unnamed`."""
         given = [name.strip() for name in self._first] if is_named else []
         given += [""] * (self.width - len(given))
         return [
@@ -105,7 +105,7 @@ class Sheet:
         ]
 
     def places(self, *names: str) -> dict[str, int]:
-        """Return where the header has columns of these very names; none without a header."""
+        """Return the places of columns with exactly these names; none without a header."""
         header = [plain_name(cell) for cell in self._first] if self.has_header else []
         return {name: header.index(name) for name in names if name in header}
 
@@ -113,7 +113,7 @@ class Sheet:
         """Raise InvalidRequest when one of the outputs is this file."""
         for output in outputs:
             if output.exists() and output.samefile(self.file):
-                raise InvalidRequest(f"{output} is the file that is read; choose another name for what is written.")
+                raise InvalidRequest(f"{output} is the input file; choose another name for the output.")
 
     def digest(self) -> str:
         """Return the SHA-256 of the content."""
@@ -133,7 +133,7 @@ class Sheet:
         self._is_delimiter_said = said is not None
 
     def _cells(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows that are not empty, each with the line it begins on."""
+        """Yield the non-empty rows with their first lines."""
         rows = cells_of(self.file) if self.is_workbook else self._lines()
         return ((line, row) for line, row in rows if any(cell.strip() for cell in row))
 
@@ -159,9 +159,9 @@ class Sheet:
 
 
 def encoding_of(file: Path) -> str:
-    """Return the encoding of a file: by its byte order mark; else UTF-8 if all of it is valid; else Windows-1252.
+    """Return a file's encoding: by its byte order mark, else UTF-8 if it is valid, else Windows-1252.
 
-    Spreadsheets call Windows-1252 Latin-1. It has quotes, dashes and the euro where Latin-1 has control characters."""
+    Spreadsheet programs call Windows-1252 Latin-1; it adds quotes, dashes and the euro."""
     with file.open("rb") as opened:
         block = opened.read(SAMPLE_BYTES)
     if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -178,7 +178,7 @@ def encoding_of(file: Path) -> str:
 
 
 def _utf16_of(block: bytes) -> str | None:
-    """Return the UTF-16 encoding of a file without a byte order mark; None: it is not UTF-16."""
+    """Return the UTF-16 encoding of a file without a byte order mark, or None."""
     first, second = block[0::2].count(0), block[1::2].count(0)
     has_lines = b"\n" in block
     # In UTF-16 each ASCII character has a NUL beside it, and line ends are ASCII. Other NULs prove nothing.
@@ -188,9 +188,9 @@ def _utf16_of(block: bytes) -> str | None:
 
 
 def delimiter_of(sample: str) -> str:
-    """Return the delimiter: the one that splits the most of the first lines into as many cells as the first line.
+    """Return the delimiter that splits the most lines into as many cells as the first line.
 
-    It must do so for half of them. Otherwise each line is one cell: a comma in some URLs or texts is no delimiter."""
+    It must split half of them alike; otherwise each line is one cell with, say, commas in its URLs."""
     lines = sample.splitlines()[:20]
     if len(sample) >= SAMPLE_BYTES and len(lines) > 1:
         lines.pop()

@@ -1,4 +1,4 @@
-"""URL import: a CSV file of URLs, sent in batches, a job each; the results are a CSV file with a row for each row."""
+"""URL import: sends the URLs of a file in batches, a job each, and writes a row of results for each row."""
 
 import asyncio
 import csv
@@ -24,37 +24,36 @@ from scripts.imports.journal import BEGIN_ANEW, Journal
 from scripts.imports.sheet import Row
 from scripts.terminal import plain, progress_bar
 
-#: Jobs that are open at once: the service has the next one when one ends, and few rows are in memory.
+#: Open jobs at once: the service never waits for the next, and few rows are in memory.
 OPEN_JOBS = 2
 
 Cells = Sequence[str]
 
 
 def is_web_url(text: str) -> bool:
-    """Return whether a cell is a URL of the web, by how it begins."""
+    """Return whether a cell begins as a web URL."""
     return text.strip().lower().startswith(("http://", "https://"))
 
 
 class UrlImport(Import):
-    """One import of URLs. A subclass says what is asked about them, and what is written of the answers."""
+    """An import of URLs. A subclass defines the questions and the results."""
 
     #: Its name in its journal, and the label of its progress bar.
     name: ClassVar[str]
     doing: ClassVar[str]
-    #: The columns of the results behind those of the file and the line, and their cells where there is no answer.
+    #: The result columns, which follow the file's and the line, and their cells without an answer.
     columns: ClassVar[Cells]
     unanswered: ClassVar[Cells]
-    #: Seconds between two looks at a job of up to a thousand URLs; longer for a longer job, in proportion.
+    #: Seconds between polls of a job of up to a thousand URLs; longer for longer jobs.
     pause: ClassVar[float] = 0.3
-    price_note = " at most (an address that stands in several rows is asked once)"
+    price_note = " at most (repeated addresses are asked once)"
 
     def __init__(self, file: Path, *, out: Path | None, batch: int, again: bool = False, **options: Any) -> None:
-        """`batch` is the most URLs of one job. `again`: rows that have an answer in the results keep it, the others are
-        asked anew, whatever became of them before."""
+        """`batch` is the most URLs of one job. `again` keeps the answers in the results and asks for the others."""
         super().__init__(file, out=out or file.with_suffix(".results.csv"), **options)
         self._batch = batch
         self._earlier = Earlier(self.out) if again else None
-        #: Results of questions that later rows ask too, or that were answered earlier.
+        #: Results for repeated questions, and earlier answers.
         self._known: dict[str, Cells] = {}
         self._batches = ImportBatches(self.sheet, batch, self.fault_of, self.question_of, self._known)
         self._total: int | None = None
@@ -64,11 +63,11 @@ class UrlImport(Import):
         return is_web_url(cell)
 
     def fault_of(self, row: Row) -> str | None:
-        """Return why a row is not sent; None: it is."""
+        """Return why a row is skipped, or None."""
         return fault_of(row.value or "")
 
     def question_of(self, row: Row) -> str:
-        """Return what a row asks: its URL, and what else it may say."""
+        """Return a row's question: its URL, and perhaps more."""
         return row.value or ""
 
     @abstractmethod
@@ -84,7 +83,7 @@ class UrlImport(Import):
         """Return the results of an ended job by question."""
 
     async def standstill(self, client: AsyncPressroom, job_id: str) -> str | None:
-        """Return why a job that is waited for stands still, if that is to be told now."""
+        """Return why a job stands still, if that should be shown now."""
         return None
 
     @property
@@ -101,7 +100,7 @@ class UrlImport(Import):
             yield len(batch.rows), len(batch.questions)
 
     async def run(self, url: str, key: str) -> None:
-        """Send all batches and write all results; what the journal says is done is not done again."""
+        """Send all batches and write all results, except those that the journal has as done."""
         self._read_earlier()
         journal = self._journal()
         if self._earlier:
@@ -109,7 +108,7 @@ class UrlImport(Import):
         self._columns = self.columns_with(("line", *self.columns))
         written = [step["size"] for step in journal.steps if "size" in step]
         if written and not self._has_results(written[-1]):
-            written = []  # the results were lost; they are read again from the jobs, which are known and paid for
+            written = []  # the results were lost; they are read again from the paid jobs
         batches = self._batches.read()
         done = (row for batch in islice(batches, len(written)) for row in batch.rows)
         total = self._total or self.estimate().rows
@@ -126,11 +125,11 @@ class UrlImport(Import):
                     output.flush()
                     journal.note(batch=batch.number, size=output.buffer.tell())
         if self._earlier:
-            self._earlier.close()  # first: left behind without its journal, it would be taken for the last results
+            self._earlier.close()  # first: without its journal it would pass for the last results
         journal.close()
 
     def _read_earlier(self) -> None:
-        """Take the answers that earlier results have, once."""
+        """Read the earlier answers, once."""
         if self._earlier is None or self._known:
             return
         rows = (row for batch in self._batches.read() for row in batch.rows)
@@ -148,7 +147,7 @@ class UrlImport(Import):
     async def _jobs(
         self, client: AsyncPressroom, batches: Iterator[Batch], journal: Journal
     ) -> AsyncIterator[tuple[Batch, str]]:
-        """Yield the batches with their jobs, in order; the next job is always submitted before one is waited for."""
+        """Yield the batches with their jobs, in order; the next job is submitted before one is awaited."""
         digest = self.sheet.digest()
         jobs = {step["batch"]: step["job_id"] for step in journal.steps if "job_id" in step}
         waiting: deque[tuple[Batch, str]] = deque()
@@ -163,10 +162,10 @@ class UrlImport(Import):
             yield waiting.popleft()
 
     async def _submit(self, client: AsyncPressroom, batch: Batch, digest: str) -> str:
-        """Submit a batch's job; returns no id where all its questions are in earlier batches, or answered."""
+        """Submit a batch's job; returns an empty id if no question is new."""
         if not batch.questions:
             return ""
-        # The key is made of the content alone: sent again after the journal was lost, it is the same job.
+        # Made from the content alone, so that it is the same job even without the journal.
         again = self._earlier.digest if self._earlier else ""
         content = f"{digest}{again} {batch.number} {self._fields} {chr(10).join(batch.questions)}"
         return await self.submit(client, batch.questions, f"import-{hashlib.sha256(content.encode()).hexdigest()}")
@@ -184,7 +183,7 @@ class UrlImport(Import):
         bar.update(shown, completed=before + len(batch.rows))
 
     async def _write(self, client: AsyncPressroom, batch: Batch, job_id: str, output: TextIO) -> None:
-        """Write a batch's results, a row for each of the file's, in its order."""
+        """Write a batch's results in the file's order."""
         found = await self.answers(client, batch.questions, job_id) if job_id else {}
         writer = csv.writer(output, quoting=csv.QUOTE_ALL)
         for row in batch.rows:
@@ -194,13 +193,13 @@ class UrlImport(Import):
             writer.writerow(self._columns.row(row, str(row.line), *cells))
 
     def _keep(self, question: str, cells: Cells) -> None:
-        """Count a row without an answer, and keep results that a later row needs."""
+        """Count rows without an answer, and keep results that later rows need."""
         self.unanswered_rows += not self.is_answered(cells)
         if self._batches.is_repeated(question):
             self._known[question] = cells
 
     def _output(self, size: int) -> TextIO:
-        """Open the results, cut to the bytes that the journal knows; a new file gets its header."""
+        """Open the results, cut to the size in the journal; a new file gets its header."""
         if not size:
             output = self.out.open("w", encoding="utf-8", newline="")
             csv.writer(output, quoting=csv.QUOTE_ALL).writerow(self._columns.header)
@@ -210,14 +209,14 @@ class UrlImport(Import):
         return output
 
     def _has_results(self, size: int) -> bool:
-        """Return whether the results are there, up to a size, with the columns that this release writes."""
+        """Return whether the results have at least this size, and this release's columns."""
         if not (self.out.is_file() and self.out.stat().st_size >= size):
             return False
         with self.out.open(encoding="utf-8", newline="") as output:
             return next(csv.reader(output), None) == self._columns.header
 
     def _restore(self, output: TextIO, done: Iterator[Row]) -> int:
-        """Read the results of rows that are done, and go to the end of the file; returns how many they are."""
+        """Read the results of finished rows up to the file's end; returns their number."""
         count = 0
         written = islice(csv.reader(output), 1, None) if output.readable() else iter(())
         for count, row in enumerate(done, 1):  # noqa: B007  it is what is returned

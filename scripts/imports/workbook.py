@@ -1,4 +1,4 @@
-"""Workbook: the first sheet of a spreadsheet file (xlsx, xls, xlsb, ods), its cells as texts."""
+"""Workbook: the cells of a spreadsheet's first sheet (xlsx, xls, xlsb, ods) as texts."""
 
 import json
 import subprocess
@@ -10,20 +10,20 @@ from pathlib import Path
 from pipeline.errors import InvalidRequest
 from scripts.imports import workbook_reader
 
-#: How files begin: zip archives, as xlsx and ods are, and the older form of xls.
+#: First bytes of zip archives, such as xlsx and ods, and of old xls files.
 BEGINNINGS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
 def is_workbook(file: Path) -> bool:
-    """Return whether a file is a spreadsheet, by its first bytes: a name may say anything."""
+    """Return whether a file is a spreadsheet, by its first bytes."""
     with file.open("rb") as opened:
         return opened.read(4) in BEGINNINGS
 
 
 def cells_of(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of the first sheet, each with its number from 1. Raises InvalidRequest where it can't be read.
+    """Yield the rows of the first sheet, numbered from 1. Raises InvalidRequest.
 
-    It is read by a process of its own, whose memory is limited."""
+    A process with limited memory reads it."""
     command = [sys.executable, "-P", workbook_reader.__file__, str(file)]
     with (
         tempfile.TemporaryFile() as said,

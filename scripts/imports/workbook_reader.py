@@ -1,7 +1,7 @@
-"""A process of its own that reads a spreadsheet: its rows go to standard output, a line of JSON each.
+"""A process that reads a spreadsheet and writes each row to standard output as a line of JSON.
 
-A file of 5 kB can claim 17 billion cells, for which the library takes memory before it has looked at one, and ends the
-process when it gets none. So it has limits, and is not the process that imports. It imports nothing of ours."""
+A file of 5 kB can claim 17 billion cells. The library allocates them at once, and ends the process if that fails. So it
+runs here, with limits, and imports nothing of ours."""
 
 import json
 import resource
@@ -12,15 +12,15 @@ from typing import Any
 
 from python_calamine import CalamineError, CalamineWorkbook
 
-#: A sheet of a million rows and ten columns of texts takes about half of it, and a minute at most.
+#: A million rows of ten texts take half of it, and a minute at most.
 MAX_ADDRESS_BYTES = 2 * 2**30
 MAX_SECONDS = 300
-#: Exit status for a file that the library refuses; its reason is on standard error.
+#: Exit status if the library refuses the file; the reason is on standard error.
 BROKEN = 3
 
 
 def main(file: str) -> int:
-    """Write the rows of the first sheet, each as its number from 1 and its cells."""
+    """Write the rows of the first sheet, each with its number from 1 and its cells."""
     _confine()
     try:
         with CalamineWorkbook.from_path(file) as workbook:
@@ -30,7 +30,7 @@ def main(file: str) -> int:
     except (CalamineError, IndexError) as error:
         sys.stderr.write(str(error))
         return BROKEN
-    with suppress(BrokenPipeError):  # who reads has seen enough
+    with suppress(BrokenPipeError):  # the reader has seen enough
         for number, row in enumerate(rows, first):
             sys.stdout.write(json.dumps([number, [_text(cell) for cell in row]]) + "\n")
         sys.stdout.flush()
@@ -40,7 +40,7 @@ def main(file: str) -> int:
 def _confine() -> None:
     limits = {resource.RLIMIT_AS: MAX_ADDRESS_BYTES, resource.RLIMIT_CPU: MAX_SECONDS, resource.RLIMIT_CORE: 0}
     for limit, value in limits.items():
-        with suppress(ValueError, OSError):  # where a system has no such limit
+        with suppress(ValueError, OSError):  # not every system has these limits
             resource.setrlimit(limit, (value, value))
 
 

@@ -1,52 +1,26 @@
-"""Control: how a command finds the running system of a data folder, and sends commands to its supervisor.
+"""Control: finds the running system of a data folder, and answers commands to its supervisor.
 
-What asks over the socket is pipeline/operations/supervision.py, which the API uses too.
-`DATA/system.json` has the addresses of the API and the servers; it is valid only while the supervisor answers.
+The asking side is pipeline/operations/supervision.py, which the API uses too. `DATA/system.json` has the addresses of
+the API and the servers; it is valid only while the supervisor answers.
 """
 
 import asyncio
 import json
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import NotReady, PressroomError
-from pipeline.operations.supervision import (
-    MAX_PROCESSES,
-    SOCKET,
-    Pool,
-    SupervisorSilent,
-    ask,
-    nothing_runs,
-    pools,
-    scale,
-    sockets_folder,
-)
+from pipeline.operations.supervision import MAX_PROCESSES, SOCKET, ask, nothing_runs, sockets_folder
 from pipeline.settings import Settings
 from scripts.system.folders import private_folder, write_private
 from scripts.system.supervisor import Supervisor
 
-__all__ = [
-    "Pool",
-    "SupervisorSilent",
-    "System",
-    "find_system",
-    "forget",
-    "pools",
-    "record",
-    "scale",
-    "serve",
-    "settings_of_running",
-    "stop",
-    "was_killed",
-]
-
 
 @dataclass(frozen=True)
 class System:
-    """A running system: its supervisor, the API's address, and its servers, whose URLs may hold passwords."""
+    """A running system: its supervisor's pid, and URLs, which may hold passwords."""
 
     pid: int
     address: str
@@ -55,7 +29,7 @@ class System:
 
 
 def find_system(data: Path) -> System | None:
-    """Return the system that runs on a data folder, or None. Raises SupervisorSilent."""
+    """Return the system that runs on a data folder, if any. Raises SupervisorSilent."""
     try:
         found = System(**json.loads(_state_file(data).read_text()))
         ask(data, "ping")
@@ -65,9 +39,7 @@ def find_system(data: Path) -> System | None:
 
 
 def settings_of_running(settings: Settings) -> Settings:
-    """Return the settings with the servers' URLs: those that are set, else those of the running system.
-
-    Raises NotReady when neither is there."""
+    """Return the settings with the servers' URLs, by default the running system's. Raises NotReady if none runs."""
     if settings.database_url and settings.redis_url:
         return settings
     system = find_system(settings.data)
@@ -81,13 +53,8 @@ def settings_of_running(settings: Settings) -> Settings:
     )
 
 
-def stop(data: Path) -> None:
-    """Ask the system to stop; it drains after this returns."""
-    ask(data, "stop")
-
-
 def record(data: Path, system: System) -> None:
-    """Write the state file atomically, readable by its owner alone."""
+    """Write the state file, readable by its owner alone."""
     write_private(_state_file(data), json.dumps(asdict(system)))
 
 
@@ -102,7 +69,7 @@ def was_killed(data: Path) -> bool:
     return _state_file(data).exists()
 
 
-async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) -> asyncio.Server:
+async def serve(data: Path, supervisor: Supervisor) -> asyncio.Server:
     """Answer commands; only the caller that holds DATA's lock may serve."""
     path = private_folder(sockets_folder(data)) / SOCKET
     path.unlink(missing_ok=True)
@@ -110,14 +77,14 @@ async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) ->
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             line = await reader.readline()
-            writer.write(json.dumps(_answer(line, supervisor, stop)).encode() + b"\n")
+            writer.write(json.dumps(_answer(line, supervisor)).encode() + b"\n")
             await writer.drain()
         except (ConnectionError, ValueError):  # the client left, or its line is too long
             pass
         finally:
             writer.close()
 
-    # By umask, because anybody could connect between bind and chmod.
+    # A chmod after the bind would leave a moment in which anybody could connect.
     mask = os.umask(0o177)
     try:
         return await asyncio.start_unix_server(converse, path)
@@ -125,7 +92,7 @@ async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) ->
         os.umask(mask)
 
 
-def _answer(line: bytes, supervisor: Supervisor, stop: Callable[[], None]) -> dict[str, Any]:
+def _answer(line: bytes, supervisor: Supervisor) -> dict[str, Any]:
     try:
         match json.loads(line):
             case {"command": "ping"}:
@@ -136,11 +103,8 @@ def _answer(line: bytes, supervisor: Supervisor, stop: Callable[[], None]) -> di
                 0 <= processes <= MAX_PROCESSES
             ):
                 supervisor.scale(name, processes)
-            case {"command": "stop"}:
-                stop()
-                return {"answer": "stopping"}
             case _:
-                return {"error": f"That is no command, or its number is not from 0 to {MAX_PROCESSES}."}
+                return {"error": f"Unknown command, or a number that is not from 0 to {MAX_PROCESSES}."}
     except PressroomError as error:
         return {"error": error.message, "code": error.code}
     except ValueError:

@@ -1,4 +1,4 @@
-"""Ended jobs: what follows when a command or the sweep, not a worker, has ended a job."""
+"""Ended jobs: cleans up after a job that a command or the sweep has ended."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,12 +10,12 @@ from pipeline.wakes.notices import add_notice
 
 
 def close_job(send: Callable[[Callable[[Any], None]], bool], artifacts: Artifacts, job_id: UUID) -> Iterator[str]:
-    """Announce a job's end to waiting requests, and delete its upload; yields what failed, which only costs time.
+    """Announce a job's end and delete its upload; yield what failed, which only delays it.
 
-    `send` sends to Redis what a function adds to a pipeline, and returns whether it was sent."""
+    `send` fills a Redis pipeline with a function, and returns whether it was sent."""
     if not send(lambda pipe: add_notice(pipe, [job_id])):
-        yield "Who waits for the job finds out by the clock, because Redis does not answer."
+        yield "Redis does not answer; waiting requests notice within a second."
     try:
         artifacts.delete_upload(job_id)
     except PressroomError as error:
-        yield f"The sweep will delete what the job was sent with. {error.message}"
+        yield f"The sweep will delete the upload. {error.message}"

@@ -1,4 +1,4 @@
-"""First steps: what a new system shows its user last: where it is, the first account's key, and a request to try."""
+"""First steps: the last lines of a start, with the address, the first account's key and a request to try."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,22 +6,23 @@ from pathlib import Path
 from pipeline.accounts.first_account import FirstAccount
 from pipeline.capabilities import parts
 from pipeline.settings import Settings
+from pipeline.settings.endpoints import privacy
 from scripts.system.folders import write_private
 
 FIRST_KEY = "first-key"
 FIRST_SIGN_IN = "first-sign-in"
-#: Length of the lines above and below, in characters.
+#: Length of the rules above and below, in characters.
 RULE = 78
 
 
 def keep_first(first: FirstAccount, address: str, data: Path) -> None:
-    """Write the first account's key and its sign-in link to private files: there is no other copy."""
+    """Write the first account's key and sign-in link to private files, their only copy."""
     write_private(data / FIRST_KEY, f"{first.api_key}\n")
     write_private(data / FIRST_SIGN_IN, f"{sign_in_link(address, first.sign_in_token)}\n")
 
 
 def read_first(data: Path) -> FirstAccount | None:
-    """Return the first account's key and the token of its link, as they are kept; None where one of them is not."""
+    """Return the stored key and token of the first account, or None if one is missing."""
     try:
         key, link = (data / FIRST_KEY).read_text("utf-8"), (data / FIRST_SIGN_IN).read_text("utf-8")
     except OSError:
@@ -30,17 +31,17 @@ def read_first(data: Path) -> FirstAccount | None:
 
 
 def sign_in_link(address: str, token: str) -> str:
-    """Return the link that signs in at the dashboard of a service, once."""
+    """Return a link that signs in to the dashboard once."""
     return f"{address}/dashboard/sign-in/link?token={token}"
 
 
 def show_first_steps(
     address: str, data: Path, first: FirstAccount | None, settings: Settings, *, terminal: bool
 ) -> str:
-    """Return lines that say where the system is, how to ask it, and who gets the texts.
+    """Return lines with the address, a request to try, and which services get texts.
 
-    `first`: the first account, until it has signed in. Output to no terminal may be a log: no key or link stands there.
-    No line has a frame at its sides, so that lines can be copied."""
+    `first` is the first account until it has signed in. Output that is no terminal may be a log, so it gets no key and
+    no link. Lines have no frame, so that they can be copied."""
     lines = list(_lines(address, data, first, settings, terminal=terminal))
     rule = "─" * RULE
     return "\n".join(["", rule, *lines, rule, ""])
@@ -76,7 +77,8 @@ def _request(address: str, kept: Path) -> Iterator[str]:
 
 
 def _privacy(settings: Settings) -> Iterator[str]:
-    """Yield lines that say what leaves this machine."""
+    """Yield lines that say what is sent to other services."""
+    yield from privacy(settings.endpoints)
     for part in parts("settings"):
         if hasattr(part, "privacy"):
             yield from part.privacy(settings)

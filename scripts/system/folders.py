@@ -1,4 +1,4 @@
-"""Folders: those of a system, which only its owner may read, and which one system, or one server, has at a time."""
+"""Folders: private to their owner, and held by one system or server at a time."""
 
 import fcntl
 import os
@@ -11,14 +11,14 @@ from pathlib import Path
 from pipeline.errors import NotReady
 from pipeline.storage.syncing import sync_folder
 
-#: How long a server waits for the one before it, which may still shut down after the supervisor's death.
+#: How long a server waits for its predecessor, which may still shut down after the supervisor's death.
 PREDECESSOR_PATIENCE = timedelta(seconds=60)
 
 
 def private_folder(folder: Path) -> Path:
-    """Return a folder that only its owner reads, made if need be.
+    """Return a folder that only its owner can read, creating it if needed.
 
-    Raises NotReady when it belongs to another user, who may have made it first in a shared temporary folder."""
+    Raises NotReady if it belongs to another user, who may have created it first in a shared temporary folder."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -29,7 +29,7 @@ def private_folder(folder: Path) -> Path:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that only its owner reads, in place of any that is there; it outlives a loss of power."""
+    """Write or replace a file that only its owner can read; it survives a power cut."""
     unfinished = file.with_name(f"{file.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
@@ -42,7 +42,7 @@ def write_private(file: Path, text: str) -> None:
 
 @contextmanager
 def only_system(data: Path) -> Iterator[None]:
-    """Hold DATA for this process alone. Raises NotReady when another system has it."""
+    """Lock DATA for this process. Raises NotReady if another system has it."""
     descriptor = os.open(private_folder(data) / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if not _lock(descriptor):
@@ -53,9 +53,9 @@ def only_system(data: Path) -> Iterator[None]:
 
 
 def only_server(file: Path) -> None:
-    """Hold a lock for the life of this process, of the program that it becomes, and of that program's children.
+    """Hold a lock for the life of this process, the program that it becomes, and that program's children.
 
-    So the folder has one server, even while the one before, killed or orphaned, still shuts down."""
+    So a folder has one server, even while a killed predecessor still shuts down."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     os.set_inheritable(descriptor, True)
     until = time.monotonic() + PREDECESSOR_PATIENCE.total_seconds()

@@ -1,16 +1,16 @@
-"""Kept log: all lines of a system in a file, where its terminal shows only some. It never grows beyond two parts."""
+"""Kept log: a file with all lines of a system whose terminal shows only some."""
 
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 NAME = "up.log"
-#: When the file has grown so large, it takes the place of the one before, and another begins.
+#: A larger file replaces its predecessor, and a new one begins.
 MAX_BYTES = 20 * 2**20
 
 
 class KeptLog:
-    """Appends lines to DATA/up.log; what was there before is DATA/up.log.1."""
+    """Appends lines to DATA/up.log; DATA/up.log.1 is its predecessor."""
 
     def __init__(self, data: Path) -> None:
         self.path = data / NAME
@@ -18,7 +18,7 @@ class KeptLog:
         self._size = 0
 
     def write(self, lines: bytes) -> None:
-        """Write whole lines. A full disk stops nothing: the lines are lost, as they are on a terminal."""
+        """Write whole lines. A full disk stops nothing; the lines are lost."""
         with suppress(OSError):
             if self._file is None or self._size + len(lines) > MAX_BYTES:
                 self._begin()

@@ -1,4 +1,4 @@
-"""Listener: the API's socket, which the supervisor opens and keeps."""
+"""Listener: the API's socket, which the supervisor keeps open while the API restarts."""
 
 import asyncio
 import errno
@@ -18,11 +18,11 @@ MAX_PORT = 65_535
 
 @contextmanager
 def listening(host: str, port: int, *, any_port: bool, patience: timedelta) -> Iterator[socket.socket]:
-    """Open the API's socket here, so that clients wait while the API restarts, and are not refused.
+    """Open the API's socket. A taken port is retried for `patience`; then `any_port` takes a free one.
 
-    A taken port is tried again for `patience`; after that, `any_port` takes a free one. Raises NotReady."""
+    Raises NotReady, InvalidRequest."""
     if not 0 <= port <= MAX_PORT:
-        raise InvalidRequest(f"There is no port {port}: ports go from 0, which means any, to {MAX_PORT:,}.")
+        raise InvalidRequest(f"There is no port {port}: choose 0, which means any, to {MAX_PORT:,}.")
     until = time.monotonic() + patience.total_seconds()
     while True:
         try:
@@ -47,7 +47,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def reachable(listener: socket.socket) -> tuple[str, int]:
-    """Return a host and port that reach the listener from this machine."""
+    """Return the listener's host and port as this machine reaches them."""
     host, port = listener.getsockname()[:2]
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104  # compared, not bound
 

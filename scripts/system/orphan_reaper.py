@@ -1,11 +1,10 @@
-"""Orphan reaper: a small process that outlives a killed supervisor and kills what its programs left running.
+"""Orphan reaper: a small process that outlives a killed supervisor and kills the process groups that it left.
 
-Every child asks the kernel for a signal at its parent's death (pipeline/operations/child_processes.py) and then drains.
-A child that hangs would stay for ever, and macOS has no such signal. So the supervisor writes each process group into a
-pipe. When the pipe ends and groups are left, the supervisor was killed: the reaper waits for the drains and kills the
-groups.
+Children ask the kernel for a signal at their parent's death (pipeline/operations/child_processes.py) and drain. A hung
+one would stay for ever, and macOS has no such signal. So the supervisor writes its process groups into a pipe. If the
+pipe ends with groups left, the reaper waits for their drains and kills them.
 
-Run with the interpreter's -I and -S: the standard library alone.
+It runs with the interpreter's -I and -S, on the standard library alone.
 """
 
 import os
@@ -25,7 +24,7 @@ class OrphanReaper:
         self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self, group: int, *, drain: timedelta, stopped_by: signal.Signals) -> None:
-        """Add a process group, which is killed after its drain if the supervisor dies."""
+        """Add a process group, to be killed after its drain if the supervisor dies."""
         self._groups[group] = f"{group} {drain.total_seconds()} {stopped_by.value}"
         self._send(self._groups[group])
 
@@ -63,7 +62,7 @@ class OrphanReaper:
 
 
 def main() -> None:
-    """Keep the list of groups; at the end of the pipe, wait for the drains and kill what is left."""
+    """Keep the list of groups; when the pipe ends, wait for the drains and kill the rest."""
     groups: dict[int, tuple[float, int]] = {}
     for line in sys.stdin:
         match line.split():
@@ -83,7 +82,7 @@ def main() -> None:
 
 
 def group_lives(group: int) -> bool:
-    """Return whether a process group has processes. The kernel reuses its number only when it has none."""
+    """Return whether a process group has processes. The kernel reuses the numbers of empty groups alone."""
     try:
         os.killpg(group, 0)
     except OSError:

@@ -1,4 +1,4 @@
-"""Programs: the command line and environment of everything that a system runs; the Procfile has the same."""
+"""Programs: command lines and environments of a system's processes; the Procfile has the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Program:
-    """What to run, and how it stops. Later stages stop first; the drain of stage 0, the servers, is never cut short."""
+    """A command and how it stops. Later stages stop first; the drain of stage 0, the servers, is never cut short."""
 
     name: str
     argv: tuple[str, ...]
@@ -35,7 +35,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Server(Program):
-    """An embedded server, which everything else needs, and where it will listen."""
+    """An embedded server, and where it will listen."""
 
     drain: timedelta = timedelta(seconds=30)
     stage: int = 0
@@ -43,12 +43,12 @@ class Server(Program):
 
 
 def module(name: str, *arguments: str) -> tuple[str, ...]:
-    """Return the command that runs a Python module; -P keeps a `scripts` or `api` of the current folder out."""
+    """Return the command that runs a Python module; -P ignores a `scripts` or `api` in the current folder."""
     return (sys.executable, "-P", "-m", name, *arguments)
 
 
 def environment(settings: Settings | None = None, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a child: ours, and where the system's servers and data are."""
+    """Return a child's environment: ours, with the system's servers and data."""
     found = {**os.environ, **(extra or {})}
     if (ROOT / "pyproject.toml").exists():  # a clone: its packages need not be installed
         found["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
@@ -67,7 +67,7 @@ def environment(settings: Settings | None = None, extra: Mapping[str, str] | Non
 
 
 def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
-    """Return the API's command; `bind` is an address, or fd://N for a socket that is open already."""
+    """Return the API's command; `bind` is an address, or fd://N for an open socket."""
     return module(
         "gunicorn",
         "api.server:app",
@@ -76,14 +76,14 @@ def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
         f"--workers={settings.api.processes}",
         f"--graceful-timeout={settings.api.drain_seconds}",
         "--no-control-socket",
-        # A stream's worker stops within two seconds when its client leaves; waiting requests have nothing to clean up.
+        # A stream's worker stops within two seconds of its client; waiting requests have nothing to clean up.
         "--asgi-disconnect-grace-period=1",
         f"--chdir={ROOT}",  # gunicorn puts the current folder first on sys.path, and ours must be
     )
 
 
 def pool(settings: Settings, queue: str) -> tuple[str, ...]:
-    """Return the command of one process of a pool: one master with one worker, so that none takes others down."""
+    """Return the command of one pool process: a master with one worker, so that no crash takes others down."""
     drain = timedelta(seconds=settings.work.drain_seconds)
     return module(
         "dramatiq",
@@ -93,9 +93,8 @@ def pool(settings: Settings, queue: str) -> tuple[str, ...]:
         "--threads=1",
         f"--path={ROOT}",
         f"--worker-shutdown-timeout={drain // timedelta(milliseconds=1)}",
-        # So many ms, and no fewer are allowed, the master waits for its worker before it looks after it: one that dies
-        # while it starts tells nobody, and one whose master is killed while it waits can't end. By default that is
-        # 30 s, for processes of middleware that are forked then; there are none here.
+        # The least allowed, in ms, in place of 30 s. While the master waits for its worker to start, it does not notice
+        # that the worker dies, and a worker whose master is killed can't end.
         "--worker-fork-timeout=10",
     )
 

@@ -1,6 +1,6 @@
-"""Supervisor: keeps the wanted number of each program's processes running; the numbers change while it runs.
+"""Supervisor: keeps the wanted number of each program's processes running, and restarts them for ever.
 
-It restarts a program for ever. A process that drains delays no other. No process outlives it, even after a SIGKILL.
+A draining process delays no other, and none outlives the supervisor, even after a SIGKILL.
 docs/decisions/0005-own-supervisor.md says why it is our own.
 """
 
@@ -20,16 +20,16 @@ from scripts.console import Console
 from scripts.system.orphan_reaper import OrphanReaper, group_lives, kill_group
 from scripts.system.programs import Program
 
-#: The pause before a restart doubles, from the first to the longest.
+#: The pause before a restart doubles from the first to the longest.
 FIRST_PAUSE = timedelta(milliseconds=100)
 LONGEST_PAUSE = timedelta(seconds=2)
-#: A program that ran for so long has started well: its next pause is the first again.
+#: After running for so long, a program's next pause is the first again.
 STEADY = timedelta(seconds=10)
 
 
 @dataclass(eq=False)
 class Replica:
-    """One of the processes that a program should have. After a restart it is the same replica with another pid."""
+    """A place for one process of a program; a restart changes its pid alone."""
 
     number: int
     retired: asyncio.Event = field(default_factory=asyncio.Event)
@@ -38,14 +38,14 @@ class Replica:
 
 @dataclass
 class ReplicaSet:
-    """A program and its replicas, with those that still drain."""
+    """A program and its replicas, draining ones included."""
 
     program: Program
     members: list[Replica] = field(default_factory=list)
     restarts: int = 0
 
     def wanted(self) -> list[Replica]:
-        """Return the replicas that are not to end."""
+        """Return the replicas that are not retired."""
         return [replica for replica in self.members if not replica.retired.is_set()]
 
 
@@ -61,12 +61,12 @@ class Supervisor:
         self._stopping = False
 
     def run(self, program: Program, processes: int = 1) -> None:
-        """Start a program, and keep so many processes of it running."""
+        """Start a program and keep this many processes running."""
         self._sets[program.name] = ReplicaSet(program)
         self._set(self._sets[program.name], processes)
 
     def scale(self, name: str, processes: int) -> None:
-        """Change how many processes a pool has; surplus ones drain. Raises NotFound, Conflict."""
+        """Change the size of a pool; surplus processes drain. Raises NotFound, Conflict."""
         replicas = self._sets.get(name)
         if replicas is None or not replicas.program.scalable:
             names = ", ".join(replicas.program.name for replicas in self._sets.values() if replicas.program.scalable)
@@ -77,7 +77,7 @@ class Supervisor:
         self._console.say(f"{name} has {processes} processes now")
 
     def pools(self) -> list[Pool]:
-        """Return what is running."""
+        """Return all programs and their processes."""
         return [
             Pool(
                 name=replicas.program.name,
@@ -90,7 +90,7 @@ class Supervisor:
         ]
 
     async def stop(self) -> None:
-        """Stop everything, the last stage first; return when no process is left."""
+        """Stop everything, the last stage first; return when all processes have ended."""
         self._stopping = True
         for stage in sorted({replicas.program.stage for replicas in self._sets.values()}, reverse=True):
             for replicas in self._sets.values():
@@ -101,7 +101,7 @@ class Supervisor:
         self._reaper.close()
 
     def hurry(self) -> None:
-        """End all drains now, except those of the servers."""
+        """End all drains now, except the servers'."""
         self._hurried.set()
 
     def _set(self, replicas: ReplicaSet, processes: int) -> None:
@@ -120,7 +120,7 @@ class Supervisor:
         task.add_done_callback(self._tasks.pop)
 
     async def _keep(self, replicas: ReplicaSet, replica: Replica) -> None:
-        """Restart a process whenever it ends, until its replica is retired."""
+        """Restart a process until its replica is retired."""
         name, pause = f"{replicas.program.name}.{replica.number}", timedelta()
         while not replica.retired.is_set():
             started = time.monotonic()
@@ -139,7 +139,7 @@ class Supervisor:
         replicas.members.remove(replica)
 
     async def _run_once(self, program: Program, replica: Replica, name: str) -> int:
-        """Run a process until it ends by itself or its replica is retired; return its exit status."""
+        """Run a process until it ends or its replica is retired; return its exit status."""
         ours, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -152,12 +152,12 @@ class Supervisor:
             )
         finally:
             os.close(theirs)
-            self._console.follow(ours, name)  # until it ends, which is at once if nothing was started
+            self._console.follow(ours, name)  # ends at once if nothing was started
         replica.pid = process.pid
         self._reaper.watch(process.pid, drain=program.drain, stopped_by=program.stopped_by)
         ended = asyncio.create_task(process.wait())
         await _first(ended, replica.retired.wait())
-        # After a crash its children get a signal from the kernel, and drain while the next process starts.
+        # After a crash the kernel signals its children, which drain while the next process starts.
         rest = program.drain if ended.done() else timedelta()
         if not ended.done():
             await self._drain(process, ended, program)
@@ -174,7 +174,7 @@ class Supervisor:
             kill_group(process.pid)
 
     async def _clear(self, group: int, drain: timedelta) -> None:
-        """Give the rest of a process group whose leader has ended time to drain; then kill it."""
+        """Let a process group without its leader drain; then kill it."""
         until = time.monotonic() + drain.total_seconds()
         while time.monotonic() < until and group_lives(group) and not self._hurried.is_set():  # noqa: ASYNC110
             await asyncio.sleep(0.1)  # they are not our children, so their end can't be awaited
@@ -183,7 +183,7 @@ class Supervisor:
 
 
 async def _first(ended: asyncio.Task[int], other: Coroutine[Any, Any, Any], seconds: float | None = None) -> None:
-    """Return when one of the two is done, or after so many seconds; cancel `other`, and let `ended` go on."""
+    """Wait for either, at most so many seconds; cancel `other` and let `ended` go on."""
     waiting = asyncio.create_task(other)
     await asyncio.wait({ended, waiting}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()

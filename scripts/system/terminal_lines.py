@@ -1,26 +1,24 @@
-"""Terminal lines: what a person at a terminal sees of the log of many processes; all of it goes into a file beside.
-
-Requests, models and what is wrong are shown, a short line each. What servers say while they start is not.
-"""
+"""Terminal lines: the part of the log that a person sees: requests, models and problems, a short line each."""
 
 import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-#: Events that a person wants to see, and how they are said; others are shown from `warning` on.
+#: Events for people, with their text; others are shown from `warning` on.
 SHOWN = {
+    "model being fetched": "{model} ({size}) is downloaded beside the work; it brings {gives}",
     "model fetched": "{model} is here: {gives}",
     "model loaded": "{model} is loaded ({seconds} s)",
     "more models suit this machine": "{fetch} brings more models for {family} ({size})",
     "engine ready now": "{engine} is ready now",
 }
 REQUEST = "request answered"
-#: What asks for these is a machine: a browser's page, a probe.
+#: Paths that machines ask for: a browser's page, a probe.
 QUIET_PATHS = re.compile(r"/(healthz|readyz|metrics|favicon\.ico|dashboard/static/.*)")
-#: Fields of a line that are no news beside its event.
+#: Fields that say nothing more than the event.
 KNOWN_FIELDS = frozenset({"event", "level", "logger", "timestamp", "exception", "request_id"})
-#: Lines of programs that write no JSON, of no more than information.
+#: Informational lines of programs that write no JSON.
 CHATTER = re.compile(
     r"\[\d{4}-[^\]]*\] .*\[INFO\]"  # gunicorn, dramatiq
     r"|\d+:[A-Z] \d\d \w{3} \d{4} .* [*#.-] (?!.*(?:rror|FAIL|atal|Can't|can't|MISCONF))"  # Redis
@@ -34,7 +32,7 @@ LEVEL_COLOURS = {"warning": YELLOW, "error": RED, "critical": RED}
 
 
 def readable(line: str) -> str | None:
-    """Return a line of a log as a person reads it, None when there is no need to."""
+    """Return a log line as text for people, or None to hide it."""
     try:
         record = json.loads(line) if line.startswith("{") else None
     except ValueError:
@@ -67,7 +65,7 @@ def _request(record: Mapping[str, Any]) -> str | None:
 
 
 def _traceback(record: Mapping[str, Any]) -> str:
-    """Return the last frame and the error of an exception; the file has all of it."""
+    """Return an exception's error and last frame; the file has the whole traceback."""
     try:
         last = record["exception"][-1]
         frame = last["frames"][-1]
@@ -77,5 +75,5 @@ def _traceback(record: Mapping[str, Any]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a text without what a terminal would obey."""
+    """Return a text without control characters."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text)

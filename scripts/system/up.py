@@ -1,4 +1,4 @@
-"""Up: a whole system on one machine, under one supervisor."""
+"""Up: runs a whole system on one machine, under one supervisor."""
 
 import asyncio
 import os
@@ -33,14 +33,13 @@ from scripts.system.terminal_lines import readable
 from workers.engines.registry import list_families, named_engines
 from workers.pools import processes_of
 
-#: A server that ended so often without an answer of the database between will not start.
+#: A server that has ended so often since the database last answered will not start.
 HOPELESS_RESTARTS = 4
-#: How long the API may take to answer before the console says so; it is restarted for ever all the same.
+#: How long the API may take to answer before the console says so.
 API_PATIENCE = timedelta(seconds=60)
-#: How long the pools that find no free processor are held back for the API's start, whose imports would have to share
-#: with theirs; what it accepts meanwhile waits in its rows.
+#: How long pools without a free processor wait for the API, whose imports would compete with theirs.
 POOLS_WAIT = timedelta(seconds=5)
-#: How long the API of a killed system may keep the port, because it drains.
+#: How long the API of a killed system may drain, and keep its port.
 KILLED_API_PATIENCE = timedelta(seconds=15)
 #: Time beyond its own drain after which a program is killed.
 DRAIN_SLACK = timedelta(seconds=5)
@@ -49,13 +48,12 @@ DRAIN_SLACK = timedelta(seconds=5)
 def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], any_port: bool = False) -> int:
     """Run a system until it is stopped; return the exit code.
 
-    `pools` says how many processes a queue's pool has, by default as workers/pools.py has it. `any_port`: take a free
-    port when `port` is taken. Raises NotReady when something that it needs is missing or taken, SecretsUnavailable.
-    """
+    `pools` overrides the pools' sizes in workers/pools.py; `any_port` takes a free port if `port` is taken. Raises
+    NotReady if something is missing or taken, SecretsUnavailable."""
     settings = settings.model_copy(update={"data": settings.data.resolve()})
     sizes = _sizes(settings, pools)
     for family in list_families():
-        named_engines(settings, family)  # a wrong name would stop its pool alone, again and again
+        named_engines(settings, family)  # otherwise a wrong name would stop its pool again and again
     _check_own_means(settings)
     with ExitStack() as held:
         held.enter_context(only_system(settings.data))
@@ -72,7 +70,7 @@ def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], an
 
 
 def _check_own_means(settings: Settings) -> None:
-    """Raise NotReady or SecretsUnavailable where the operator's own ffmpeg or key is none: a pool would say it late."""
+    """Raise NotReady or SecretsUnavailable for a bad ffmpeg or key, which a pool would report late."""
     if settings.ffmpeg is not None:
         from workers.media.audio.ffmpeg import find_ffmpeg
 
@@ -82,7 +80,7 @@ def _check_own_means(settings: Settings) -> None:
 
 
 def in_turn(sizes: Mapping[str, int], *, processors: int) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the pools that start while the API starts, which keeps one processor busy, and those that start then."""
+    """Return the pools to start beside the API, which keeps one processor busy, and those to start after it."""
     beside = sum(processes < processors for processes in accumulate(sizes.values()))
     return list(sizes)[:beside], list(sizes)[beside:]
 
@@ -97,7 +95,7 @@ class _Up:
         self._servers = servers
         self._listener = listener
         self._sizes = sizes
-        # To a person; who sets a format, or sends the output elsewhere, gets every line as it is.
+        # For people; with a format set, or output elsewhere, every line is passed on.
         self._kept = KeptLog(settings.data) if sys.stdout.isatty() and settings.log_format == "auto" else None
         self._console = Console(readable=readable, keep=self._kept.write) if self._kept else Console()
         self._supervisor = Supervisor(self._console)
@@ -107,10 +105,10 @@ class _Up:
         self._system = _system(settings, listener)
 
     async def run(self) -> int:
-        """Start everything, in order, and stop it, in reverse, when told to."""
+        """Start everything in order; when told, stop it in reverse."""
         for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(sent, self._stop)
-        commands = await control.serve(self._settings.data, self._supervisor, self._stopped.set)
+        commands = await control.serve(self._settings.data, self._supervisor)
         control.record(self._settings.data, self._system)
         starting = asyncio.create_task(self._start())
         stopped = asyncio.create_task(self._stopped.wait())
@@ -118,7 +116,7 @@ class _Up:
             await asyncio.wait({starting, stopped}, return_when=asyncio.FIRST_COMPLETED)
             if starting.done() and not starting.exception():
                 await stopped
-            self._console.say("stopping; once more Ctrl-C waits for no work in hand")
+            self._console.say("stopping; another Ctrl-C does not wait for work in hand")
         finally:
             await self._end(starting, stopped)
             commands.close()
@@ -136,7 +134,7 @@ class _Up:
         self._stopped.set()
 
     async def _end(self, *tasks: asyncio.Task[Any]) -> None:
-        self._listener.close()  # clients are refused now, not left waiting
+        self._listener.close()  # new clients are refused at once
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
@@ -145,7 +143,7 @@ class _Up:
     async def _start(self) -> None:
         began = time.monotonic()
         if self._kept:
-            self._console.say(f"all lines of the log are in {self._kept.path}; here are those for people")
+            self._console.say(f"the full log is in {self._kept.path}")
         for server in self._servers:
             self._console.say(f"starting {server.name}")
             self._supervisor.run(server)
@@ -166,7 +164,7 @@ class _Up:
         )
 
     async def _prepare(self) -> FirstAccount | None:
-        """Prepare the database; return what the first account gets, until it has signed in. Raises NotReady."""
+        """Prepare the database; return the first account until it has signed in. Raises NotReady."""
         preparation = run_preparation(
             self._system.address,
             embedded=any(server.name == "postgres" for server in self._servers),
@@ -184,14 +182,14 @@ class _Up:
             await asyncio.wait({watch, prepared})
 
     async def _watch_servers(self) -> NoReturn:
-        """Raise NotReady when an embedded server can't start; never return."""
+        """Raise NotReady if an embedded server can't start; never return."""
         while True:
             if hopeless := _hopeless(self._servers, self._supervisor.pools(), self._restarts_before):
                 raise NotReady(f"The server {hopeless} does not start; the lines above say why.")
             await asyncio.sleep(0.1)
 
     def _database_answers(self) -> None:
-        """Take note of it; at the first time start the API, beside the migration: its imports take as long."""
+        """Note that the database answers; the first time, start the API, which imports while the database migrates."""
         if not self._restarts_before:
             self._run_api()
         self._restarts_before = {pool.name: pool.restarts for pool in self._supervisor.pools()}
@@ -213,7 +211,7 @@ class _Up:
 
 
 def _hopeless(servers: Sequence[Server], running: Sequence[Pool], before: Mapping[str, int]) -> str | None:
-    """Return the server that was started again too often since `before`; restarts of other programs do not count."""
+    """Return a server that was restarted too often since `before`."""
     names = {server.name for server in servers}
     restarts = {one.name: one.restarts - before.get(one.name, 0) for one in running if one.name in names}
     return next((name for name, times in restarts.items() if times >= HOPELESS_RESTARTS), None)

@@ -29,7 +29,7 @@ EMAIL, PASSWORD = "editor@example.org", "correct horse battery staple"
 POOLS = only("synthesis", "vision", "transcription", "search_check", "made_up")
 #: A page that is not there.
 NOWHERE = "/dashboard/nowhere"
-#: What the first page may weigh, compressed as it is sent, with style, scripts and pictures.
+#: Most bytes of the first page as sent, with style, scripts and pictures.
 MOST_FIRST_PAGE_BYTES = 150_000
 #: Would run where it is not shown as text; as long as a name may be.
 HOSTILE = "\"'><img src=x onerror='top.ran=1'><script>top.ran=1</script>{{7*7}}"
@@ -78,7 +78,7 @@ def state(service: Running, browser: Browser) -> object:
         first.page.get_by_role("textbox", name="E-mail").fill(EMAIL)
         first.page.get_by_label("New password").fill(PASSWORD)
         first.page.get_by_role("button", name="Save").click()
-        expect(first.page.get_by_role("status")).to_contain_text("Your account is changed")
+        expect(first.page.get_by_role("status")).to_contain_text("Your account was saved")
         return first.context.storage_state()
 
 
@@ -94,7 +94,7 @@ def test_a_link_signs_in_once_and_a_password_always(service: Running, browser: B
     with reader(browser, service.address) as visitor:
         visitor.open((service.data / "first-sign-in").read_text().strip().removeprefix(service.address))
         visitor.page.get_by_role("button", name="Sign in").click()
-        expect(visitor.page.get_by_text("This link has been used")).to_be_visible()
+        expect(visitor.page.get_by_text("This link was used")).to_be_visible()
         visitor.excuse("403")
         before = visitor.context.cookies()
 
@@ -122,7 +122,7 @@ def test_a_key_works_until_it_is_deleted(service: Running, owner: Reader) -> Non
     page.get_by_role("textbox", name="Name").fill("Newsletter")
     page.get_by_label("Credits a month").fill("500")
     page.get_by_label("/made-up").check()
-    page.get_by_role("button", name="Make the key").click()
+    page.get_by_role("button", name="Create key").click()
     secret = page.locator("#made pre").first.inner_text()
     owner.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy the key").click()
@@ -168,8 +168,6 @@ def test_a_picture_that_is_dropped_has_its_alt_text_beside_it(owner: Reader) -> 
     assert picture.evaluate("(one) => one.naturalWidth") > 100
     assert picture.get_attribute("alt") == texts.first.inner_text() != ""
     beside, shown = texts.first.bounding_box(), picture.bounding_box()
-    assert beside is not None
-    assert shown is not None
     assert beside["x"] >= shown["x"] + shown["width"]
     owner.picture("alt-text")
 
@@ -190,7 +188,7 @@ def test_a_word_of_a_transcript_is_heard_when_it_is_chosen(owner: Reader) -> Non
 
 def test_a_post_gets_its_card(owner: Reader) -> None:
     page = owner.open("/dashboard/try/blog")
-    page.get_by_role("button", name="Make the card").click()
+    page.get_by_role("button", name="Create card").click()
 
     cover = page.locator(".post .cover")
     expect(cover).to_be_visible()
@@ -233,13 +231,13 @@ def test_jobs_are_watched_live_and_several_are_changed_at_once(service: Running,
     expect(page.get_by_role("status")).to_contain_text("3")
     for job_id in asked:
         assert service.wait_for_state(job_id)["state"] == "cancelled"
-    owner.open("/dashboard/jobs?state=cancelled").get_by_label("All on this page").check()
+    owner.open("/dashboard/jobs?state=cancelled").get_by_label("Select all on this page").check()
     page.get_by_role("button", name="Retry", exact=True).click()
     owner.open("/dashboard/jobs?state=queued,running")
     expect(page.get_by_role("checkbox", name="made up")).to_have_count(3)
-    page.get_by_label("All on this page").check()
+    page.get_by_label("Select all on this page").check()
     page.get_by_role("button", name="Cancel", exact=True).click()
-    expect(page.get_by_text("No job is like that")).to_be_visible()
+    expect(page.get_by_text("No matching jobs")).to_be_visible()
 
 
 def test_an_operator_tries_a_group_of_failures_again(service: Running, owner: Reader) -> None:
@@ -378,7 +376,7 @@ def test_what_anybody_has_written_is_shown_as_text(service: Running, browser: Br
         expect(page.get_by_role("heading", name="Account")).to_be_visible()
         is_text("the account's name")
         owner.open("/dashboard/keys").get_by_label("Name").fill(HOSTILE)
-        page.get_by_role("button", name="Make the key").click()
+        page.get_by_role("button", name="Create key").click()
         is_text("a key's name")
         spoken = service.submit({"text": HOSTILE}, "/tts", X_API_Key=opened.key.secret)
         owner.open(f"/dashboard/jobs/{spoken}")

@@ -16,7 +16,7 @@ from webhook_receiver import Receiver, webhook_receiver
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
-from pipeline.webhooks.addresses import NewWebhook, add_webhook
+from pipeline.webhooks.accounts import NewWebhook, add_webhook
 from pipeline.webhooks.deliveries import add_delivery
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]

@@ -33,7 +33,7 @@ MEMBERS = {
     "a name of 5,000 letters": (f"{ARTIFACTS}2026-01-01/{'evil' * 1_250}", tarfile.REGTYPE, ""),
 }
 
-#: What stands in place of a database: restoring ends there, so nothing that is refused later passes for harmless.
+#: Stands in for a database, where restoring ends, so that nothing refused later passes for harmless.
 NO_DATABASE = "postgresql://127.0.0.1:9/nothing"
 
 

@@ -13,6 +13,12 @@ class EngineUnavailable(ServiceUnavailable):
     code = "engine_unavailable"
 
 
+class EngineBusy(EngineUnavailable):
+    """An engine's service asks for a pause of `retry_after`; its items are released, which counts no attempt."""
+
+    code = "engine_busy"
+
+
 def never() -> bool:
     """Return False: the `stop` of a caller that always wants the result."""
     return False

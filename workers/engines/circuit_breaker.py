@@ -58,6 +58,11 @@ class CircuitBreaker:
         """Return whether the engine can be used now."""
         return self._reason is None
 
+    @property
+    def reason(self) -> str | None:
+        """Return why the engine can't be used now; None: it can."""
+        return self._reason
+
     def require(self) -> None:
         """Raise EngineUnavailable unless the engine can be used now."""
         reason = self._reason
@@ -87,7 +92,7 @@ class CircuitBreaker:
         try:
             self._probe()
         except EngineUnavailable as error:
-            self._note(error.message, self._pause)
+            self._note(getattr(error, "reason", error.message), self._pause)
         else:
             self._note(None, REFRESH)
 

@@ -164,7 +164,8 @@ class Family:
             return Offer(self.name, name, ready=False, needs=self._needs.get(name), content=fetchable, place=place)
         content = dict(engine.offer()) if hasattr(engine, "offer") else {}
         is_available = not hasattr(engine, "is_available") or engine.is_available()
-        return Offer(self.name, name, is_available, None if is_available else AWAY, content | fetchable, place)
+        needs = None if is_available else getattr(engine, "away", AWAY)
+        return Offer(self.name, name, is_available, needs, content | fetchable, place)
 
     def _models(self, name: str) -> dict[str, Any]:
         """Return which models of the catalogue the engine has here, for operators."""

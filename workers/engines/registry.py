@@ -18,6 +18,7 @@ from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from pipeline.offers.offers import preferred_engines
 from pipeline.settings import Settings
+from workers.models.machine import this_machine
 
 log = get_logger(__name__)
 
@@ -72,9 +73,25 @@ def fallbacks() -> dict[str, str]:
     return {engine: family for engine, family in named if engine}
 
 
+def list_endpoints(settings: Settings, family: str) -> dict[str, EntryPoint]:
+    """Return the endpoints that have a model for a family, by name. Raises NotReady for the name of an engine."""
+    package = _package(family)
+    use, path = getattr(package, "ENDPOINT_MODEL", None), getattr(package, "ENDPOINT", "")
+    found = {}
+    for name, endpoint in settings.endpoints.items():
+        if use is None or getattr(endpoint, use) is None:
+            continue
+        if name in list_engines(family):
+            raise NotReady(f"The endpoint {name} has the name of an engine of {family}. Give it another name.")
+        found[name] = EntryPoint(name, path, GROUP)
+    return found
+
+
 def named_engines(settings: Settings, family: str) -> dict[str, EntryPoint]:
-    """Return a family's engines in order of preference, not loaded. Raises NotReady for a name nobody knows."""
-    known = list_engines(family)
+    """Return a family's engines in order of preference, not loaded. Raises NotReady for a name nobody knows.
+
+    By default endpoints come first: an operator who names a model there wants it."""
+    known = list_endpoints(settings, family) | list_engines(family)
     for name in preferred_engines(settings, family):
         if name not in known:
             listed = ", ".join(sorted(known))
@@ -85,9 +102,12 @@ def named_engines(settings: Settings, family: str) -> dict[str, EntryPoint]:
 
 def load_engines(settings: Settings, family: str) -> list[Any]:
     """Return a family's engines in order of preference, not set up yet. Raises NotReady for a name nobody knows."""
-    known = named_engines(settings, family)
+    known, endpoints = named_engines(settings, family), list_endpoints(settings, family)
     loaded = []
     for name in known:
+        if name in endpoints:
+            loaded.append(known[name].load().from_endpoint(settings, name))
+            continue
         is_ours = known[name].dist is None
         loaded.append(_load(known[name], settings) if is_ours else _load_added(name, known[name], settings))
     return loaded
@@ -110,8 +130,11 @@ def _package(family: str) -> ModuleType | None:
 
 
 def _ours(family: str) -> dict[str, str]:
-    """Return the class paths of our engines of a family."""
-    return dict(getattr(_package(family), "ENGINES", {}))
+    """Return the class paths of our engines of a family; with a GPU, those that are better there come first."""
+    package = _package(family)
+    engines = dict(getattr(package, "ENGINES", {}))
+    first = getattr(package, "FIRST_ON_GPU", ()) if this_machine().gpu_bytes else ()
+    return {name: engines[name] for name in (*first, *engines)}
 
 
 def _added() -> Iterator[tuple[str, str, EntryPoint]]:

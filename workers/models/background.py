@@ -78,6 +78,8 @@ class BackgroundFetch:
         return not self._automatic()
 
     def _fetch(self, model: CatalogueModel) -> None:
+        size = gigabytes(model.size_bytes)
+        log.info("model being fetched", model=model.name, family=self._family, gives=model.gives, size=size)
         try:
             folder = fetch(
                 self._store,

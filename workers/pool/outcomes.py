@@ -8,6 +8,7 @@ from pipeline.database import DatabaseUnavailable
 from pipeline.errors import PressroomError
 from pipeline.kind import as_json
 from pipeline.storage.artifacts import StoreUnavailable
+from workers.engines import EngineBusy
 from workers.handler import Done, Failed, Outcome, Release, Retry
 
 #: Tries of an item whose handler raises an unexpected exception.
@@ -16,6 +17,8 @@ RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
 #: Pauses, in seconds, between tries of an item that failed because the database or the artifact store was away:
 #: four minutes in all, enough for a restart or for an operator to free a full disk.
 RETRY_SERVERS_AFTER = (2, 4, 8, 15, 30, 60, 60, 60)
+#: How long an item waits for a service that asked for a pause and named no time.
+PAUSE = timedelta(seconds=10)
 
 
 def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
@@ -30,6 +33,8 @@ def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
         case Failed(DatabaseUnavailable() | StoreUnavailable() as error, credits=0):
             if attempts < len(RETRY_SERVERS_AFTER):
                 return Retry(timedelta(seconds=RETRY_SERVERS_AFTER[attempts]), error)
+        case Failed(EngineBusy() as error, credits=0):
+            return Release(error.retry_after or PAUSE)
     return outcome
 
 

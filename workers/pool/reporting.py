@@ -16,7 +16,7 @@ from pipeline.log import get_logger
 from pipeline.operations.metrics import Metrics
 from pipeline.storage.artifacts import Artifacts
 from pipeline.storage.streams import Parts, add_part_notice
-from pipeline.tracing.tracing import Tracer
+from pipeline.tracing.trace_context import Tracer
 from pipeline.wakes.broker import WakeBroker, add_wake
 from pipeline.wakes.notices import add_notice
 from pipeline.wakes.outbox import Outbox

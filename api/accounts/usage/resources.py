@@ -12,8 +12,7 @@ from api.http.parameters import ParameterInvalid, choice, day, limit, whole
 from api.services.resource import Resource
 from api.work.answers import show_json
 from pipeline.database import AsyncDatabase
-from pipeline.usage.usage import DAYS, read_usage
-from pipeline.usage.usage_report import COLUMNS, By, DaySpan, read_ledger, read_used
+from pipeline.usage.usage_report import COLUMNS, DAYS, By, DaySpan, read_ledger, read_usage, read_used
 
 TAG = "account"
 #: Most days of a report.

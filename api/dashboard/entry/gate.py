@@ -8,8 +8,8 @@ import falcon.asgi
 from api.dashboard.entry.sign_in_limits import SignInLimits
 from api.http.address import counted_address
 from api.services.services import Services
-from pipeline.accounts.owners import EmailInvalid, Owner, find_owner, find_owner_by_id, read_email
 from pipeline.accounts.passwords import is_password
+from pipeline.accounts.sessions import EmailInvalid, Owner, find_owner, find_owner_by_id, read_email
 from pipeline.accounts.sign_in import set_password, use_link
 from pipeline.database import Statement
 from pipeline.errors import Forbidden, InvalidRequest
@@ -50,7 +50,7 @@ class Gate:
         owner = await self._services.database.run(use_link(token))
         if owner is None:
             raise NotSignedIn(
-                "This link has been used, or is too old. `pressroom accounts sign-in-link ACCOUNT` makes another."
+                "This link was used or has expired. `pressroom accounts sign-in-link ACCOUNT` prints another."
             )
         return _admitted(owner)
 
@@ -60,7 +60,7 @@ class Gate:
             return
         await self._limits.admit(self._address(req), f"account {owner.account_id}")
         if not await self._is_password(password, owner):
-            raise InvalidRequest("This is not the password that you have now.", code="password_wrong")
+            raise InvalidRequest("This is not your current password.", code="password_wrong")
 
     async def owner(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Owner:
         """Return who is signed in. Raises NotSignedIn."""

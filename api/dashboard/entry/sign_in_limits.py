@@ -7,7 +7,7 @@ import redis.asyncio
 
 from pipeline.errors import RateLimitExceeded, ServiceUnavailable
 from pipeline.limits.counts import SharedCounts, Use
-from pipeline.settings.dashboard_settings import DashboardSettings
+from pipeline.settings.settings import DashboardSettings
 from pipeline.wakes.redis_away import REDIS_AWAY
 
 #: When to try again, of a minute's limit.

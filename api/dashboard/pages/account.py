@@ -10,9 +10,8 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
-from pipeline.accounts.owners import EmailInvalid, Owner
 from pipeline.accounts.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
-from pipeline.accounts.sessions import end_sessions, list_sessions
+from pipeline.accounts.sessions import EmailInvalid, Owner, end_sessions, list_sessions
 from pipeline.accounts.sign_in import set_email
 from pipeline.errors import InvalidRequest
 
@@ -50,7 +49,7 @@ class AccountPage(Resource):
             return
         if has_new_password:
             await sessions.begin(req, resp, session.account_id)
-        redirect(req, resp, PAGE.path, "Your account is changed.")
+        redirect(req, resp, PAGE.path, "Your account was saved.")
 
     async def _change(self, owner: Owner, form: Form) -> bool:
         """Change what the form has; return whether the password is new. Raises InvalidRequest."""
@@ -58,7 +57,7 @@ class AccountPage(Resource):
         password = form.get("password", [""])[-1]
         setting = await self._gate.new_password(owner, password) if password else []
         if not setting and owner.password_hash is None:
-            raise PasswordInvalid("Choose a password: without one nobody can sign in by e-mail.")
+            raise PasswordInvalid("Choose a password to sign in by e-mail.")
         email = form.text("email")
         try:
             await database.run_together([set_email(owner.account_id, email), *setting])

@@ -12,7 +12,7 @@ from api.dashboard.rendering import render
 from api.services.resource import Resource
 from api.services.services import Services
 from pipeline.database import SQL, Row, Statement
-from pipeline.jobs.open_jobs import open_sql
+from pipeline.jobs.job_views import open_sql
 
 PAGE = Page("/dashboard", "Home", NavigationSection.HOME)
 #: Jobs that are shown.

@@ -13,8 +13,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.job_actions import JobActions, say
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
-from api.http.parameters import OFFSET
-from api.http.queries import exact
+from api.http.parameters import OFFSET, exact
 from api.jobs.job_resources import find_jobs, read_filter
 from api.services.resource import Resource
 from api.services.services import Services
@@ -28,9 +27,9 @@ JOBS_A_PAGE = 25
 #: What can be chosen among, as the filter takes it.
 STATES = (
     ("", "Any state"),
-    ("queued,running", "Not ended"),
+    ("queued,running", "Open"),
     ("succeeded,partial", "Delivered"),
-    ("partial,failed,expired,cancelled", "Not all delivered"),
+    ("partial,failed,expired,cancelled", "Not fully delivered"),
     ("failed", "Failed"),
     ("cancelled", "Cancelled"),
     ("expired", "Expired"),

@@ -104,7 +104,7 @@ class KeyPage(KeysBase):
             shown = self._form_values(as_written(form), faults_of(error))
             await render(req, resp, "key.html", key=key, form=shown)
             return
-        redirect(req, resp, PAGE.path, f"The key {changed['name']} is changed.")
+        redirect(req, resp, PAGE.path, f"The key {changed['name']} was saved.")
 
 
 class KeyDeletion(KeysBase):
@@ -116,7 +116,7 @@ class KeyDeletion(KeysBase):
         await read_form(req, session)
         key = await find_own_key(self._services, session.account_id, key_id)
         await delete_own_key(self._services, session.account_id, key)
-        redirect(req, resp, PAGE.path, f"The key {key.name} is deleted. It is refused everywhere within seconds.")
+        redirect(req, resp, PAGE.path, f"The key {key.name} was deleted.")
 
 
 def read_key(form: Form) -> KeyRequest:

@@ -11,8 +11,7 @@ from api.dashboard.rendering import HOME, redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
 from api.services.sessions import SIGN_IN, CsrfTokenInvalid
-from pipeline.accounts.owners import Owner
-from pipeline.accounts.sessions import csrf_token_of, make_token
+from pipeline.accounts.sessions import Owner, csrf_token_of, make_token
 
 IS_PUBLIC = True
 LINK = f"{SIGN_IN}/link"
@@ -98,7 +97,7 @@ class SignInByLink(_SigningIn):
         owner = await self._gate.by_link(req, form.text("token"))
         await self._begin(req, resp, owner)
         if owner.password_hash is None:
-            redirect(req, resp, ACCOUNT, "Welcome. Choose an e-mail and a password, so that you can come back.")
+            redirect(req, resp, ACCOUNT, "Welcome. Choose an e-mail and a password to sign in again.")
         else:
             redirect(req, resp, HOME)
 

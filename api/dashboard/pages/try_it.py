@@ -80,7 +80,7 @@ class TryResource:
         """Answer with a page. Raises HTTPNotFound."""
         page = self._pages.get(slug)
         if page is None:
-            raise falcon.HTTPNotFound(description="There is no such page to try something on.")
+            raise falcon.HTTPNotFound(description="There is no such page.")
         services = self._services
         offers = await services.offer_cache.offers()
         fields = {one.name: one for one in form_fields(page, services.kinds, offers)}

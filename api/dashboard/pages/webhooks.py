@@ -46,7 +46,7 @@ class WebhooksPage(Resource):
                 return
             if action == "test":
                 await send_test(self._services, caller, None)
-                redirect(req, resp, PAGE.path, "A test is on its way. Its delivery is listed below.")
+                redirect(req, resp, PAGE.path, "A test event is being sent; see its delivery below.")
                 return
             _, secret = await set_webhook(self._services, caller, form.text("webhook_url") or None, _events(form))
         except InvalidRequest as error:
@@ -56,7 +56,7 @@ class WebhooksPage(Resource):
         if secret is not None:
             await self._show(req, resp, secret=secret)
         else:
-            redirect(req, resp, PAGE.path, "Your webhook is changed.")
+            redirect(req, resp, PAGE.path, "Your webhook was saved.")
 
     async def _show(
         self,
@@ -109,7 +109,7 @@ class DeliveryPage(Resource):
         session = await self._services.sessions.require(req, resp)
         await read_form(req, session)
         await send_delivery_again(self._services, session.caller, delivery_id)
-        redirect(req, resp, f"{PAGE.path}/{delivery_id}", "It is sent again now.")
+        redirect(req, resp, f"{PAGE.path}/{delivery_id}", "The event is being sent again.")
 
 
 def resources(services: Services) -> dict[str, object]:

@@ -28,7 +28,7 @@ async function send(form, place) {
     const headers = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
     place.replaceChildren(element("p", head), fold("Headers", headers), await shown(answer));
   } catch (error) {
-    place.replaceChildren(element("p", `Nothing came back: ${error.message}`));
+    place.replaceChildren(element("p", `No answer: ${error.message}`));
   } finally {
     button.disabled = false;
   }
@@ -87,7 +87,7 @@ async function shown(answer) {
   }
   if (type.startsWith("application/json")) return element("pre", pretty(await answer.text()));
   if (type.startsWith("text/") || type.startsWith("application/x-subrip")) return element("pre", await answer.text());
-  const link = element("a", "Save the answer");
+  const link = element("a", "Download the answer");
   link.href = URL.createObjectURL(await answer.blob());
   link.download = "";
   return link;

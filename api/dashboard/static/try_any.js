@@ -14,8 +14,8 @@ async function show(answer) {
   }
   if (type.startsWith("text/")) return [make("pre", { class: "shown", tabindex: "0" }, await answer.text()), known];
   const bytes = await answer.blob();
-  const shown = type.startsWith("audio/") ? player(bytes, "What was made") : null;
-  return [shown, make("p", { class: "actions" }, saveLink(bytes, "result", "Save it")), known];
+  const shown = type.startsWith("audio/") ? player(bytes, "Result") : null;
+  return [shown, make("p", { class: "actions" }, saveLink(bytes, "result", "Download")), known];
 }
 
 const page = start({ show });

@@ -40,7 +40,7 @@ export function copyButton(text, label = "Copy") {
   const button = make("button", { type: "button", class: "second small" }, label);
   button.addEventListener("click", async () => {
     const copied = await copy(text());
-    button.textContent = copied ? "Copied" : "Select and copy it";
+    button.textContent = copied ? "Copied" : "Press Ctrl+C";
     setTimeout(() => (button.textContent = label), 2_000);
   });
   return button;

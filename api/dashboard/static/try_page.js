@@ -81,13 +81,13 @@ async function perform(page, { show, run }) {
 function showJob(page, job, running) {
   const progress = job?.progress;
   const known = progress && progress.total > 1 && progress.done < progress.total;
-  const words = !job ? "Sending …" : job.state === "queued" ? "Waiting for its turn …" : "Working …";
+  const words = !job ? "Sending …" : job.state === "queued" ? "Queued …" : "Working …";
   const counted = known ? ` ${progress.done} of ${progress.total} ${progress.unit}` : "";
   const bar = make("progress", known ? { max: progress.total, value: progress.done, "aria-label": "Progress" } : { "aria-label": "Progress" });
   const stop = make("button", { type: "button", class: "second small" }, "Cancel");
   stop.addEventListener("click", async () => {
     if (job) await cancel(job.id);
-    running.abort(new DOMException("Cancelled; what was not delivered is not charged.", "AbortError"));
+    running.abort(new DOMException("Cancelled. Undelivered work is not charged.", "AbortError"));
   });
   page.status.replaceChildren(make("p", {}, words + counted), bar, stop);
 }
@@ -95,7 +95,7 @@ function showJob(page, job, running) {
 function showFault(page, error) {
   const code = error instanceof Refused && error.code ? make("code", {}, error.code) : null;
   const isOurs = error instanceof Refused || error.name === "AbortError";
-  const message = isOurs ? error.message : "The service could not be reached. Is it running? Try again.";
+  const message = isOurs ? error.message : "The service can't be reached. Try again.";
   const named = error.details?.filter((fault) => !markFault(page.form, fault)) ?? [];
   page.status.replaceChildren(
     make("div", { class: "fault", role: "alert" },

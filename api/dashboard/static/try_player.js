@@ -20,7 +20,7 @@ export function words(audio, segments) {
     return make("p", {}, seek, " ", own.flatMap((span) => [span, " "]));
   });
   if (spans.length) spans[0].tabIndex = 0;
-  const box = make("div", { class: "words", role: "group", "aria-label": "Words; press Enter on one to hear it" }, paragraphs);
+  const box = make("div", { class: "words", role: "group", "aria-label": "Words; press Enter to hear one" }, paragraphs);
   box.addEventListener("keydown", (event) => move(spans, event));
   follow(audio, spans);
   return box;
@@ -28,7 +28,7 @@ export function words(audio, segments) {
 
 function wordButton(audio, word) {
   const isUnsure = word.probability !== null && word.probability !== undefined && word.probability < UNSURE;
-  const span = make("button", { type: "button", class: isUnsure ? "word unsure" : "word", tabindex: "-1", title: isUnsure ? "The engine was not sure of this word" : null }, word.word.trim());
+  const span = make("button", { type: "button", class: isUnsure ? "word unsure" : "word", tabindex: "-1", title: isUnsure ? "The engine is unsure of this word" : null }, word.word.trim());
   span.dataset.start = word.start;
   span.addEventListener("click", () => playFrom(audio, word.start));
   return span;

@@ -70,7 +70,7 @@ function readJson(control) {
     value = control.value.trim() ? JSON.parse(control.value) : undefined;
     control.setCustomValidity("");
   } catch (error) {
-    control.setCustomValidity(`This is no JSON: ${error.message}`);
+    control.setCustomValidity(`Invalid JSON: ${error.message}`);
   }
   return value;
 }

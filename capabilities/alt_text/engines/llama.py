@@ -1,7 +1,5 @@
 """llama: captions by a small vision-language model through llama.cpp, on processors."""
 
-import base64
-import io
 import json
 import math
 import re
@@ -9,13 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self
 
-from PIL import Image
-
 from capabilities.alt_text.engines import CaptionRequest, Captions, Mode
+from capabilities.alt_text.engines.generation.chat import (
+    longest_text,
+    messages_of,
+    most_tokens_of,
+    picture_url,
+    schema_of,
+)
 from capabilities.alt_text.engines.generation.decoding import Decoded
 from capabilities.alt_text.engines.generation.judging import Judge, ModelFailed, SecondLook
-from capabilities.alt_text.engines.generation.prompts import NAMES, json_instructions, most_tokens, picture_question
-from capabilities.alt_text.engines.text.shaping import LIMITS
+from capabilities.alt_text.engines.generation.prompts import NAMES
 from capabilities.alt_text.kinds.fields import require_language
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import PressroomError
@@ -28,12 +30,6 @@ from workers.engines.model_choice import settled
 from workers.engines.ocr import Reader
 from workers.engines.thread_pool import ThreadPool
 from workers.models.catalogue import read_catalogue
-
-#: Longest side of a picture for the model, in pixels; it sees at most 256 tokens of 32 x 32 pixels.
-LONGEST_SIDE = 1_024
-JPEG_QUALITY = 90
-#: How much longer than its limit a text may be written; a sentence too many is cut by `shape`.
-ROOM = 1.25
 
 
 class Llama(LlamaEngine):
@@ -80,7 +76,7 @@ class Llama(LlamaEngine):
     def _caption(self, wish: CaptionRequest, stop: Callable[[], bool]) -> Captions | PressroomError:
         try:
             require_language(wish.language, self.languages())
-            picture = _data_url(wish.picture.image)
+            picture = picture_url(wish.picture.image)
             said = self._ask(wish, wish.modes, picture, stop)
             (result,) = self._judge.judge(
                 [wish], [said], lambda looks: [self._look_again(look, picture, stop) for look in looks]
@@ -100,25 +96,11 @@ class Llama(LlamaEngine):
         stop: Callable[[], bool],
         look: SecondLook | None = None,
     ) -> Mapping[Mode, Decoded]:
-        """Return a text for each mode. The instructions stand before the picture, so that their prefix is cached."""
-        faults, read = (look.faults, look.read) if look else ((), None)
-        schema = {
-            "type": "object",
-            "properties": {mode: {"type": "string", "minLength": 1, "maxLength": _most(mode)} for mode in modes},
-        }
+        """Return a text for each mode."""
         answer = self.server.ask(
-            [
-                {"role": "system", "content": json_instructions(modes)},
-                {
-                    "role": "user",
-                    "content": [
-                        {"type": "image_url", "image_url": {"url": picture}},
-                        {"type": "text", "text": picture_question(wish.language, wish.hints, faults=faults, read=read)},
-                    ],
-                },
-            ],
-            grammar=grammar_of(schema),
-            most=sum(most_tokens(mode, wish.language) + 12 for mode in modes),
+            messages_of(wish, modes, picture, look),
+            grammar=grammar_of(schema_of(modes)),
+            most=most_tokens_of(modes, wish.language),
             stop=stop,
         )
         return {mode: _field(answer, mode) for mode in modes}
@@ -133,17 +115,4 @@ def _field(answer: Answer, mode: Mode) -> Decoded:
     begin, end = (len(answer.text[: found.start(group)].encode()) for group in (1, 2))
     likely = [probability for place, probability in answer.tokens if begin < place <= end]
     confidence = math.exp(sum(likely) / len(likely)) if likely else 0.0
-    return Decoded(text, min(confidence, 1.0), bool(found[2]) and len(text) < _most(mode))
-
-
-def _most(mode: Mode) -> int:
-    return int(LIMITS[mode] * ROOM)
-
-
-def _data_url(image: Image.Image) -> str:
-    """Return a picture as JPEG: what else llama.cpp reads depends on its build, and it would fetch other URLs."""
-    small = image.convert("RGB")
-    small.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.BICUBIC, reducing_gap=2.0)
-    file = io.BytesIO()
-    small.save(file, "JPEG", quality=JPEG_QUALITY)
-    return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
+    return Decoded(text, min(confidence, 1.0), bool(found[2]) and len(text) < longest_text(mode))

@@ -20,11 +20,10 @@ from capabilities.alt_text.kinds.fields import (
 )
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response, Source
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 from pipeline.settings import Settings
-from pipeline.sources import Source
 from pipeline.timestamps import Timestamp, timestamp
 
 #: Images of one request, unless the operator says otherwise.

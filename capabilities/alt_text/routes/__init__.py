@@ -27,7 +27,7 @@ def _lengths(offers: Offers) -> Sequence[tuple[str, str]]:
 TRY = TryPage(
     slug="alt-text",
     title="Alt text",
-    lead="Drop a picture, and read what a screen reader would say.",
+    lead="Drop a picture to get its alt text.",
     trials=(Trial("alt_text", "Alt text", PRICE, Call("describe", "image")),),
     besides=("alt_text_batch",),
     engines=("captioning",),

@@ -8,11 +8,22 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, Answer, FileLink, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
+from pipeline.kind import (
+    NOT_BLANK,
+    Answer,
+    FileLink,
+    FinishedItem,
+    Kind,
+    Limits,
+    NewItem,
+    Request,
+    Response,
+    Source,
+    Stored,
+)
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.languages import LanguageTag
 from pipeline.offers.offers import Offers
-from pipeline.sources import Source
 from pipeline.timestamps import Timestamp
 
 #: Credits of one post (docs/api.md, Limits).
@@ -41,12 +52,7 @@ class TitleEmpty(InvalidRequest):
 class BlogMetadataRequest(Request):
     """The post, and the style of its pictures."""
 
-    title: str = Field(
-        min_length=1,
-        max_length=MAX_TITLE,
-        json_schema_extra=NOT_BLANK,
-        description="The post's title.",
-    )
+    title: str = Field(min_length=1, max_length=MAX_TITLE, json_schema_extra=NOT_BLANK, description="The post's title.")
     content: str | None = Field(
         None,
         max_length=MAX_CONTENT,

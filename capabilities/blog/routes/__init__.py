@@ -8,7 +8,7 @@ __all__ = ["TRY"]
 TRY = TryPage(
     slug="blog",
     title="Blog post",
-    lead="A title and a text become a card: a cover to choose, an excerpt, a category and tags.",
+    lead="Turn a title and a text into a card with cover, excerpt, category and tags.",
     trials=(Trial("blog_metadata", "A card", f"{CREDITS} credits", Call("blog", "title")),),
     engines=("metadata", "pictures"),
     main=("title", "content", "image_style"),
@@ -16,6 +16,6 @@ TRY = TryPage(
     labels={"image_title": "Write the title on drawn covers", "image_style": "Style"},
     controls={"title": "text", "language": "text"},
     script="try_blog.js",
-    submit="Make the card",
+    submit="Create card",
     order=3,
 )

@@ -1,4 +1,4 @@
-"""Import of URLs for index checks: those of a CSV file become index jobs."""
+"""Import of a CSV file's URLs as index jobs."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,10 +11,10 @@ from pressroom.documents.index import UrlRecord
 from scripts.imports.sheet import Row
 from scripts.imports.url_import import Cells, UrlImport
 
-#: Of so many looks at a job's progress, one asks also why it stands still.
+#: One in so many looks at a job's progress also asks why it waits.
 LOOKS_APART = 10
-#: Columns of what was found out, and its fields that they show.
-TOLD = (
+#: Columns of results, and the fields that they show.
+RESULTS = (
     ("code", "code"),
     ("provider", "provider"),
     ("index", "index"),
@@ -26,22 +26,22 @@ TOLD = (
 
 
 class IndexCheckImport(UrlImport):
-    """One import of URLs that are looked for in search results."""
+    """An import of URLs for index checks."""
 
     name = "check"
     doing = "checking"
     names = ("url", "urls", "link", "links", "permalink", "loc", "address", "page")
-    columns = ("status", "is_indexed", "reason", *(column for column, _ in TOLD))
-    unanswered = ("failed", "", "error", *[""] * len(TOLD))
+    columns = ("status", "is_indexed", "reason", *(column for column, _ in RESULTS))
+    unanswered = ("failed", "", "error", *[""] * len(RESULTS))
     pause = 1.0
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._looks = 0
-        self._told: list[tuple[str, str]] | None = None
+        self._causes: list[tuple[str, str]] | None = None
 
     def fault_of(self, row: Row) -> str | None:
-        """Return why a row is not sent; one with a bare domain is."""
+        """Return why a row is invalid; a bare domain is valid."""
         return read_url(row.value or "").fault
 
     def is_answered(self, cells: Cells) -> bool:
@@ -54,18 +54,18 @@ class IndexCheckImport(UrlImport):
         return (await client.submit("/indexing/jobs", fields, idempotency_key=key)).id
 
     async def standstill(self, client: AsyncPressroom, job_id: str) -> str | None:
-        """Return which search providers are waited for, until when and why; the same cause is told once."""
+        """Return the providers that the job waits for, until when and why; each cause once."""
         self._looks += 1
         if self._looks % LOOKS_APART != 1:
             return None
         waiting = (await client.index_job(job_id)).waiting_for
-        before, self._told = self._told, _causes(waiting) if waiting else None
-        return _waits(waiting) if waiting and self._told != before else None
+        before, self._causes = self._causes, _causes(waiting) if waiting else None
+        return _waits(waiting) if waiting and self._causes != before else None
 
     async def answers(self, client: AsyncPressroom, questions: Sequence[str], job_id: str) -> Mapping[str, Cells]:
         """Read the records of a job."""
         found = {record.url: _cells(record) async for record in client.index_urls(job_id)}
-        # Under what was sent: a bare domain is checked as the URL that was made of it.
+        # By the URL as sent: a bare domain was checked with a scheme.
         return {url: found[made] for url in questions if (made := read_url(url).url) in found}
 
 
@@ -84,5 +84,5 @@ def _waits(waiting: dict[str, Any]) -> str:
 def _cells(record: UrlRecord) -> Cells:
     raw = record.raw_result or {}
     indexed = {True: "true", False: "false", None: ""}[record.is_indexed]
-    told = (defused(str(raw.get(field) or "")) for _, field in TOLD)
-    return (record.status, indexed, raw.get("reason", ""), *told)
+    cells = (defused(str(raw.get(field) or "")) for _, field in RESULTS)
+    return (record.status, indexed, raw.get("reason", ""), *cells)

@@ -1,4 +1,4 @@
-"""Connected: the sites that an account has connected to services for site owners, and the access to each."""
+"""Connected: an account's sites at services for site owners, and the access to each."""
 
 import json
 import threading
@@ -13,8 +13,7 @@ from capabilities.index_check.engines.search.base.site_service import (
     SiteService,
     Trouble,
 )
-from capabilities.index_check.sites.connections import Connection, list_connections
-from capabilities.index_check.sites.sites import SiteMap
+from capabilities.index_check.sites.connections import Connection, SiteMap, list_connections
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Database
 from pipeline.errors import NotReady
@@ -31,7 +30,7 @@ MAX_ACCOUNTS = 1_000
 
 @dataclass
 class Connected:
-    """An account's sites and working connections, as they were a moment ago."""
+    """An account's sites and working connections."""
 
     sites: SiteMap
     connections: Mapping[UUID, Connection]
@@ -47,11 +46,11 @@ class Connections:
         self._services = services
         self._accesses: dict[tuple[UUID, bytes], ServiceAccess] = {}
         self._connected: dict[UUID, Connected] = {}
-        self._unreadable: set[UUID] = set()  # connections that were complained of, once each
+        self._unreadable: set[UUID] = set()  # connections that were logged, once each
         self._lock = threading.Lock()
 
     def sites_of(self, account_id: UUID) -> Connected:
-        """Return an account's sites as they are, or were a moment ago."""
+        """Return an account's sites as they were a moment ago."""
         found = self._connected.get(account_id)
         return found if found and time.monotonic() < found.until else self.read_sites(account_id)
 
@@ -77,7 +76,7 @@ class Connections:
                 credentials = json.loads(self._box.open(connection.credentials))
                 access = self._services[connection.service].open(credentials)
             except NotReady as error:
-                # Of this machine, not of the connection: another one may have the key. Its paths are not for users.
+                # This machine's fault: another one may have the key. Its paths are not for users.
                 if connection.id not in self._unreadable:
                     self._unreadable.add(connection.id)
                     log.error("stored access can't be used here", name=connection.name, reason=error.message)

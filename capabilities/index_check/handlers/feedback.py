@@ -1,4 +1,4 @@
-"""Feedback: what a provider's answer does to its circuit breaker, its pace, and the job that asked."""
+"""Feedback: the effect of a provider's answer on its circuit breaker, its pace, and the job that asked."""
 
 import threading
 from collections import OrderedDict
@@ -16,16 +16,16 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: The longest wait that an API may name and still only have a limit a second; it is no block.
+#: Longest wait that an API may name without being taken for a block: it has a limit a second.
 BRIEF = timedelta(minutes=1)
-#: More of them in a row, with no answer between, are a block: a month's quota that is used up, say.
+#: More of them in a row, without an answer, are a block, such as a month's quota that is used up.
 MAX_BRIEF_LIMITS = 30
-#: Jobs whose unusable pages are remembered; an older one meets them again.
+#: Jobs whose unusable pages are remembered.
 MAX_JOBS = 1_000
 
 
 def event_of(provider: Provider, verdict: Verdict) -> Event:
-    """Return what a verdict means for its provider."""
+    """Return the event that a verdict is for its provider."""
     if verdict.is_answer:
         return Event.ANSWERED
     if verdict.reason == "rate_limited":
@@ -39,7 +39,7 @@ def event_of(provider: Provider, verdict: Verdict) -> Event:
 
 
 class Feedback:
-    """Notes events in the rows, for all processes; counts a job's unusable pages in this one."""
+    """Notes events for all processes, and counts each job's unusable pages in this one."""
 
     def __init__(
         self, settings: SearchSettings, database: Database, *, max_brief_limits: int = MAX_BRIEF_LIMITS
@@ -53,7 +53,7 @@ class Feedback:
     def set_aside(self, job_id: UUID) -> Mapping[str, str]:
         """Return the providers that are of no use for a job, each with the code of its last page.
 
-        A page that can't be read will look the same for the job's next URL; another job's may be read well."""
+        An unusable page will look the same for the job's next URL, but maybe not for another job."""
         with self._lock:
             pages = self._unusable.get(job_id, {})
             return {name: codes[-1] for name, codes in pages.items() if len(codes) >= self._settings.strikes}
@@ -68,21 +68,21 @@ class Feedback:
         return noted
 
     def note_failure(self, job_id: UUID, provider: Provider, verdict: Verdict) -> Event:
-        """Note that a provider gave no answer; return what that meant."""
+        """Note that a provider gave no answer; return the event."""
         event = event_of(provider, verdict)
         noted = self.note(provider, event, verdict)
         if event is Event.BRIEF_LIMIT and noted is not None and noted.brief_limits > self._max_brief_limits:
             event = Event.BLOCKED
             self.note(provider, event, verdict)
         if event is Event.EVADED and noted is not None and noted.evasions >= self._settings.strikes:
-            # The provider rests; the URL goes on to the next one all the same, since it was not blocked.
+            # The provider rests, but the URL goes on to the next one, since it was not blocked.
             self.note(provider, Event.BLOCKED, verdict)
         if verdict.code in UNUSABLE:
             self._count_unusable(job_id, provider.name, verdict.code)
         return event
 
     def forget_unusable(self, job_id: UUID, provider: str) -> None:
-        """Forget a job's unusable pages of a provider, which has answered: only those in a row count."""
+        """Forget a job's unusable pages of a provider that has answered: only those in a row count."""
         with self._lock:
             if job_id in self._unusable:
                 self._unusable[job_id].pop(provider, None)

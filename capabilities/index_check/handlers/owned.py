@@ -1,9 +1,8 @@
-"""Owned: asks services for site owners about URLs of connected sites, before any search provider is asked."""
+"""Owned: asks services for site owners about URLs of connected sites, before any search provider."""
 
 import hashlib
 import random
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,17 +12,16 @@ from capabilities.index_check.engines.search.base.client import SearchClient
 from capabilities.index_check.engines.search.base.site_service import ServiceAnswer, ServiceTrouble, Trouble
 from capabilities.index_check.engines.search.owners import site_services
 from capabilities.index_check.handlers.connected import Connections
+from capabilities.index_check.handlers.known_answers import KnownAnswers
+from capabilities.index_check.handlers.pacer import sleep
 from capabilities.index_check.handlers.unchecked import UrlUnchecked
 from capabilities.index_check.kinds.index_check import UrlInput
-from capabilities.index_check.requests.owned_sites import services_for
-from capabilities.index_check.requests.request import OWNED_ENGINES, lane_of
-from capabilities.index_check.results import verdicts
+from capabilities.index_check.requests.request import OWNED_ENGINES, lane_of, services_for
 from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.settings import SearchSettings, SiteServiceSettings
 from capabilities.index_check.sites import site_quota
-from capabilities.index_check.sites.connections import Connection, note_fault
+from capabilities.index_check.sites.connections import Connection, OwnedSite, note_fault
 from capabilities.index_check.sites.site_quota import Booking
-from capabilities.index_check.sites.sites import OwnedSite
 from pipeline.database import Database
 from pipeline.log import get_logger
 from pipeline.settings import Settings
@@ -33,18 +31,18 @@ from workers.handler import Done, Failed, Outcome, Release, Retry, Task
 
 log = get_logger(__name__)
 
-#: The longest wait for a site's pace while a slot is held: for a verdict, and for facts, which hold nothing up.
+#: Longest wait for a site's pace while a slot is held: for a verdict, and for facts, which must not delay a URL.
 LONGEST_PAUSE, SHORT_PAUSE = timedelta(seconds=5), timedelta(seconds=0.5)
-#: How often it is asked meanwhile whether to go on.
-LOOK_SECONDS = 0.2
-#: Until a site is looked at again whose rest somebody else has noted meanwhile.
+#: Shortest time until a URL comes back that waits for a site.
+SHORTEST_RELEASE = timedelta(seconds=0.2)
+#: Until a site is looked at again whose rest another process has noted.
 LOOK_AGAIN = timedelta(seconds=1)
-#: URLs that wait for a day's quota come back over so long a time, not all at once.
+#: URLs that wait for a daily quota come back over so long a time, not all at once.
 SPREAD = timedelta(minutes=5)
-#: Tries of a URL that wants a service and nobody else, while that is in trouble.
+#: Tries of a URL that wants one service alone, while that is in trouble.
 MAX_TRIES = 4
 
-#: What a site's rest means, by its reason; a refusal for all others.
+#: The trouble that a site's rest means, by its reason; a refusal for all others.
 RESTS = {None: Trouble.QUOTA, site_quota.QUOTA: Trouble.QUOTA, site_quota.UNREACHABLE: Trouble.PASSING}
 QUOTAS = frozenset((Trouble.QUOTA, Trouble.DAY_QUOTA))
 #: After these, another property that the URL belongs to may be asked about.
@@ -52,12 +50,12 @@ OF_THE_SITE = QUOTAS | {Trouble.REFUSED, Trouble.NO_ACCESS, Trouble.DISCONNECTED
 
 
 class NotBooked(ServiceTrouble):
-    """The site is not asked about now: its quota is used up, or it rests. Nothing new follows from it."""
+    """The site is not asked about now: its quota is used up, or it rests."""
 
 
 @dataclass
 class OwnedCheck:
-    """What the services have come to about one URL."""
+    """The services' results for one URL."""
 
     facts: dict[str, Any] | None = None
     troubles: list[ServiceTrouble] = field(default_factory=list)
@@ -65,11 +63,12 @@ class OwnedCheck:
 
 
 class OwnedSites:
-    """Asks the services at their sites' pace, and says where a URL goes on that they don't tell of."""
+    """Asks the services at their sites' pace, and decides where a URL without an answer goes."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(self, settings: Settings, database: Database, answers: KnownAnswers) -> None:
         self._settings = settings.of(SearchSettings)
         self._database = database
+        self._answers = answers
         self._services = site_services(settings.of(SearchSettings))
         self._connections = Connections(settings, database, self._services)
         self._client: SearchClient | None = None
@@ -90,52 +89,72 @@ class OwnedSites:
             self._client.close()
 
     def check(self, task: Task[UrlInput]) -> Outcome[RawResult]:
-        """Return what the first service says that says anything, or where the URL goes on."""
-        turn, wanted = OwnedCheck(), services_for(task.input.engine, task.input.index)
+        """Return the first service's answer, or the lane in which the URL goes on."""
+        found, wanted = OwnedCheck(), services_for(task.input.engine, task.input.index)
         connected = self._connections.sites_of(task.account_id)
         if not (sites := connected.sites.find(task.input.url, wanted)):
-            # It had a site when it was submitted, maybe since a moment ago.
+            # It had a site when it was submitted, maybe a moment ago.
             connected = self._connections.read_sites(task.account_id)
             sites = connected.sites.find(task.input.url, wanted)
         for site in sites:
             if task.is_stopped():
                 return Release()
-            if site.service in turn.left_out:
+            if site.service in found.left_out:
                 continue
             try:
-                outcome = self._ask(task, site, connected.connections[site.connection_id], turn)
+                outcome = self._ask(task, site, connected.connections[site.connection_id], found)
             except ServiceTrouble as trouble:
                 if site.service in OWNED_ENGINES:
-                    turn.troubles.append(trouble)
+                    found.troubles.append(trouble)
                 if trouble.kind not in OF_THE_SITE:
-                    turn.left_out.add(site.service)
+                    found.left_out.add(site.service)
                 continue
             if outcome is not None:
                 return outcome
-        return self._go_on(task, turn)
+        return self._go_on(task, found)
 
     def _ask(
-        self, task: Task[UrlInput], site: OwnedSite, connection: Connection, turn: OwnedCheck
+        self, task: Task[UrlInput], site: OwnedSite, connection: Connection, found: OwnedCheck
     ) -> Done[RawResult] | None:
-        """Ask one service about the URL, or take what it said lately; None: it told facts alone."""
-        if (known := self._known(task, site)) is not None:
-            return known
-        told = self._told(task, site, connection)
-        if told.reason is None:
-            turn.facts = told.inspection.model_dump(exclude_none=True)
-            turn.left_out.add(site.service)
-            return None
-        return self._answered(task, site, told)
+        """Ask one service about the URL, or reuse its last answer; return None if it knows facts alone.
 
-    def _told(self, task: Task[UrlInput], site: OwnedSite, connection: Connection) -> ServiceAnswer:
-        """Return what a service says, asked again after what passes by itself. Raises ServiceTrouble, Stopped."""
+        Google takes each way to write a URL for a URL of its own, and only this connection reuses its answers."""
+        name = f"{site.service}:{site.connection_id}"
+        page = hashlib.sha256(task.input.url.partition("#")[0].encode()).digest()
+        if site.service in OWNED_ENGINES and (known := self._answers.find(task, page, [name])) is not None:
+            return Done(RawResult(**known), engine=site.service, credits=0)
+        answer = self._inspect(task, site, connection)
+        inspection = answer.inspection.model_dump(exclude_none=True)
+        if answer.reason is None:
+            found.facts = inspection
+            found.left_out.add(site.service)
+            return None
+        url = task.input.url
+        output: dict[str, Any] = {
+            "reason": answer.reason,
+            "code": answer.code,
+            "provider": site.service,
+            "index": self._services[site.service].index,
+            "query": url,
+            "checked_at": timestamp(datetime.now(UTC)),
+            "matched_url": (answer.inspection.google_canonical or url) if answer.reason == "indexed" else None,
+            "inspection": inspection,
+        }
+        if answer.proof_url:
+            output["proofUrl"] = answer.proof_url
+        if self._settings.reuse.longest:
+            self._answers.keep(name, page, output, pace_name=name)
+        return Done(RawResult(**output), engine=site.service)
+
+    def _inspect(self, task: Task[UrlInput], site: OwnedSite, connection: Connection) -> ServiceAnswer:
+        """Return a service's answer; ask again after a passing fault. Raises ServiceTrouble, Stopped."""
         service, url = self._services[site.service], task.input.url.partition("#")[0]
         tries = self._settings.tries if site.service in OWNED_ENGINES else 1
         for tries_left in range(tries - 1, -1, -1):
             try:
                 access = self._connections.access(connection)
                 booking = self._book(task, site, service.limits)
-                told = service.inspect(self._open_client().ask, access, url, site.property)
+                answer = service.inspect(self._open_client().ask, access, url, site.property)
             except NotBooked:
                 raise
             except ServiceTrouble as trouble:
@@ -146,7 +165,7 @@ class OwnedSites:
                 raise
             if booking.troubles:
                 self._database.run(site_quota.note_answer(site))
-            return told
+            return answer
         raise AssertionError("a try without an end")
 
     def _book(self, task: Task[UrlInput], site: OwnedSite, limits: SiteServiceSettings) -> Booking:
@@ -157,62 +176,31 @@ class OwnedSites:
             kind = RESTS.get(booking.reason, Trouble.REFUSED)
             detail = f"{site.service} is not asked about {site.property} for now ({booking.reason or 'its pace'})"
             raise NotBooked(kind, booking.reason or site_quota.QUOTA, detail, rest=booking.wait)
-        _sleep(task, booking.wait)
+        if booking.wait and not sleep(booking.wait.total_seconds(), task.is_stopped):
+            raise Stopped
         return booking
 
-    def _answered(self, task: Task[UrlInput], site: OwnedSite, told: ServiceAnswer) -> Done[RawResult]:
-        url = task.input.url
-        output: dict[str, Any] = {
-            "reason": told.reason,
-            "code": told.code,
-            "provider": site.service,
-            "index": self._services[site.service].index,
-            "query": url,
-            "checked_at": timestamp(datetime.now(UTC)),
-            "matched_url": (told.inspection.google_canonical or url) if told.reason == "indexed" else None,
-            "inspection": told.inspection.model_dump(exclude_none=True),
-        }
-        if told.proof_url:
-            output["proofUrl"] = told.proof_url
-        if self._settings.reuse.longest:
-            name = _verdict_name(site)
-            self._database.run(verdicts.keep_verdict(name, _page(url), output, pace_name=name))
-        return Done(RawResult(**output), engine=site.service)
-
-    def _known(self, task: Task[UrlInput], site: OwnedSite) -> Done[RawResult] | None:
-        """Return what was said lately of the very same URL by this connection: nobody else's is used."""
-        if site.service not in OWNED_ENGINES:
-            return None
-        since = task.job_id if task.input.fresh else None
-        found = verdicts.find_verdict(
-            [_verdict_name(site)], _page(task.input.url), reuse=self._settings.reuse, since_job=since
-        )
-        if (known := self._database.run(found)) is None:
-            return None
-        again = {"reused": True, "age_seconds": int(known.age.total_seconds())}
-        return Done(RawResult(**{**known.output, **again}), engine=site.service, credits=0)
-
-    def _go_on(self, task: Task[UrlInput], turn: OwnedCheck) -> Outcome[RawResult]:
-        """Return where a URL goes on that no service has told of."""
+    def _go_on(self, task: Task[UrlInput], found: OwnedCheck) -> Outcome[RawResult]:
+        """Return where a URL goes that no service has answered."""
         is_named = task.input.engine in OWNED_ENGINES
-        waited_for = [trouble for trouble in turn.troubles if trouble.kind in QUOTAS or (is_named and is_rest(trouble))]
+        waited_for = [one for one in found.troubles if one.kind in QUOTAS or (is_named and is_rest(one))]
         rest = min((trouble.rest for trouble in waited_for), default=None)
         if rest is not None and (is_named or rest <= site_quota.SHORT_REST):
             spread = SPREAD * random.random() if rest > site_quota.SHORT_REST else timedelta()  # noqa: S311  no secret
-            return Release(max(rest, LOOK_SECONDS * timedelta(seconds=1)) + spread)
+            return Release(max(rest, SHORTEST_RELEASE) + spread)
         if is_named:
-            return self._fail(task, turn)
-        if turn.facts is not None:
-            task.save({**(task.checkpoint or {}), "inspection": turn.facts})
+            return self._fail(task, found)
+        if found.facts is not None:
+            task.save({**(task.checkpoint or {}), "inspection": found.facts})
         return Release(lane=lane_of(task.input.engine, task.input.index))
 
-    def _fail(self, task: Task[UrlInput], turn: OwnedCheck) -> Failed | Retry:
-        """Return what becomes of a URL whose request wants this service and nobody else."""
+    def _fail(self, task: Task[UrlInput], found: OwnedCheck) -> Failed | Retry:
+        """Return the outcome of a URL whose request wants this service alone."""
         shown: dict[str, Any] = {"provider": task.input.engine, "index": OWNED_ENGINES.get(task.input.engine or "")}
-        if not turn.troubles:
+        if not found.troubles:
             cause = f"its site is connected to {task.input.engine} no more"
             return Failed(UrlUnchecked("site_not_connected", cause=cause, remedy="Connect it again.", **shown))
-        trouble = turn.troubles[-1]
+        trouble = found.troubles[-1]
         error = UrlUnchecked(trouble.code, cause=trouble.detail, **shown)
         if trouble.kind is Trouble.PASSING and task.attempts + 1 < MAX_TRIES:
             return Retry(timedelta(seconds=self._settings.unreachable_seconds) * 2**task.attempts, error)
@@ -247,9 +235,8 @@ class OwnedSites:
         self._connections.forget(connection.account_id)
 
     def _log(self, site: OwnedSite, _: Connection, trouble: ServiceTrouble) -> None:
-        log.warning(
-            "site not asked", service=site.service, site=site.property, code=trouble.code, detail=trouble.detail
-        )
+        shown = {"service": site.service, "site": site.property, "code": trouble.code, "detail": trouble.detail}
+        log.warning("site not asked", **shown)
 
 
 def is_rest(trouble: ServiceTrouble) -> bool:
@@ -258,31 +245,11 @@ def is_rest(trouble: ServiceTrouble) -> bool:
 
 
 def with_inspection(outcome: Outcome[RawResult], task: Task[UrlInput]) -> Outcome[RawResult]:
-    """Return the outcome of a provider with the facts that a service for site owners has told before.
+    """Return a provider's outcome with the facts that a service for site owners gave before.
 
-    They are added last: what a provider said is kept for all accounts, and these facts are one account's alone."""
+    They are added last: a provider's answer is kept for all accounts, and these facts are one account's alone."""
     facts = (task.checkpoint or {}).get("inspection")
     if facts is None or not isinstance(outcome, Done):
         return outcome
-    output = RawResult.model_validate(
-        {**outcome.output.model_dump(by_alias=True, exclude_unset=True), "inspection": facts}
-    )
-    return Done(output, outcome.engine, outcome.credits)
-
-
-def _sleep(task: Task[UrlInput], wait: timedelta) -> None:
-    """Wait for a booked request's time. Raises Stopped."""
-    until = time.monotonic() + wait.total_seconds()
-    while (left := until - time.monotonic()) > 0:
-        if task.is_stopped():
-            raise Stopped
-        time.sleep(min(left, LOOK_SECONDS))
-
-
-def _page(url: str) -> bytes:
-    """Return what a URL's verdicts are kept under: to Google, each way to write it is a URL of its own."""
-    return hashlib.sha256(url.partition("#")[0].encode()).digest()
-
-
-def _verdict_name(site: OwnedSite) -> str:
-    return f"{site.service}:{site.connection_id}"
+    output = outcome.output.model_dump(by_alias=True, exclude_unset=True)
+    return Done(RawResult.model_validate({**output, "inspection": facts}), outcome.engine, outcome.credits)

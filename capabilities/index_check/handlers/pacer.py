@@ -17,34 +17,34 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: How long an overview is used again: at full speed there would be one for each URL.
+#: How long an overview is reused: at full speed there would be one for each URL.
 OVERVIEW_LASTS_SECONDS = 0.05
 #: Until a provider without a row is looked at again.
 UNKNOWN = timedelta(seconds=1)
-#: One that takes a query at a time is free again so long after its last renewal, when its process has died; a query on
-#: its way renews every three seconds (capabilities/index_check/engines/search/base/client.py).
+#: A booking is free again so long after its last renewal, if its process has died. A query on its way renews it every
+#: three seconds (engines/search/base/client.py).
 BUSY_FOR = timedelta(seconds=10)
-#: A pause where a provider that was due is booked by somebody else, time and again.
+#: Shortest pause before a provider is asked for again that somebody else keeps booking.
 SHORTEST_WAIT_SECONDS = 0.01
-#: How often who waits looks whether to wait on.
+#: How often a wait looks at `stop`.
 LOOK_EVERY_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """The right to ask a provider once. A booked one stands in the provider's row, and must be used or given back."""
+    """The right to ask a provider once. A booked one is in the provider's row, and must be used or given back."""
 
     provider: str
     is_booked: bool = False
 
 
-#: The permit of a lane without providers: whoever carries its URLs out keeps a pace of their own.
+#: The permit of a lane without providers, whose handler has its own pace.
 UNPACED = Permit("")
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfUse:
-    """No provider may be asked, and none is worth waiting for; one of them, and why."""
+    """No provider may be asked, and none is worth waiting for. Names one of them, and why."""
 
     provider: str
     reason: str | None
@@ -68,12 +68,10 @@ class Pacer:
         self._overview_until = 0.0
         database.run(pacing.add_providers(self._names))
 
-    # What the claim asks: which lanes may be claimed.
-
     def admit(self, lanes: Sequence[str], room: int) -> dict[str, int]:
-        """Get a permit for each lane that has ready items; return how many URLs of each may be claimed with it.
+        """Get a permit for each lane that has ready items; return how many URLs of each it covers.
 
-        A booked permit is for one query; where nothing is booked, there may be as many as there is room."""
+        A booked permit covers one query, an unbooked one as many as there is room."""
         known = [lane for lane in lanes if lane in self._lanes]
         overview = self._recent_overview(known)
         self._pause = None
@@ -84,7 +82,7 @@ class Pacer:
         return {lane: 1 if permit.is_booked else room for lane, permit in self._offered.items()}
 
     def claimed(self, lane: str | None, count: int) -> None:
-        """Keep the permit of the lane of which so many URLs were claimed, and give the others back."""
+        """Keep the permit of the lane that was claimed, `count` times, and give the others back."""
         if lane is None:
             self.look_again()
         offered, self._offered = self._offered, {}
@@ -95,18 +93,16 @@ class Pacer:
             try:
                 self.give_back(permit)
             except PressroomError as error:
-                # What was claimed is run all the same; a permit that nobody uses is somebody else's after a while.
+                # The claimed URLs are run all the same, and an unused permit expires.
                 log.warning("permit not given back", provider=permit.provider, error=error.message)
 
     def pause(self) -> timedelta | None:
-        """Return how long it will be until a lane that has ready items may go on; None: nobody knows."""
+        """Return the time until a lane with ready items may go on, or None if unknown."""
         return self._pause
 
     def look_again(self) -> None:
-        """Take no earlier overview for the next claim: a provider is not as it was."""
+        """Read a new overview for the next claim: a provider has changed."""
         self._overview_until = 0.0
-
-    # What the check of one URL asks.
 
     def granted(self, lane: str) -> Permit | OutOfUse | None:
         """Return the permit that an item of a lane was claimed with."""
@@ -114,7 +110,7 @@ class Pacer:
             return self._granted[lane].popleft() if self._granted[lane] else None
 
     def permits(self, granted: Permit | OutOfUse | None, providers: Sequence[str]) -> Iterator[Permit | OutOfUse]:
-        """Yield permits of some providers, the granted one first, until none may be asked now."""
+        """Yield permits of providers, the granted one first, until none may be asked now."""
         permit = granted or self.take(providers)
         if isinstance(permit, Permit) and permit.provider not in providers:
             permit = self._take_other(permit, providers)
@@ -123,12 +119,12 @@ class Pacer:
             permit = self.take(providers)
 
     def take(self, providers: Sequence[str]) -> Permit | OutOfUse | None:
-        """Return a permit of the first of some providers that may be asked now; None: one has to wait."""
+        """Return a permit of the first provider that may be asked now, or None if all have to wait."""
         recent = self._overview if time.monotonic() < self._overview_until else None
         return self._permit(providers, recent or self._look())
 
     def take_again(self, provider: str, *, most: timedelta, stop: Callable[[], bool]) -> bool:
-        """Take the next permit of a provider for another try; false once `stop`, or when it would take over `most`."""
+        """Take a provider's next permit for another try; return False once `stop` holds, or after `most`."""
         until = time.monotonic() + most.total_seconds()
         while (permit := self.take([provider])) is None:
             wait = max(SHORTEST_WAIT_SECONDS, self.wait([provider]).total_seconds())
@@ -139,32 +135,31 @@ class Pacer:
         return isinstance(permit, Permit)
 
     def renew(self, permit: Permit) -> None:
-        """Say that a query is still on its way."""
+        """Note that a query is still on its way."""
         if permit.is_booked:
             self._database.run(pacing.renew(self._paces[permit.provider].name, busy_for=BUSY_FOR))
 
     def give_back(self, permit: Permit | OutOfUse | None, *, behind: Sequence[str] = ()) -> None:
-        """Let somebody else have a permit that was not used, at once or when one of `behind` is due."""
+        """Give an unused permit back, for use at once or when one of `behind` is due."""
         if permit is not None and permit.is_booked:
             self._database.run(pacing.give_back(self._paces[permit.provider].name, behind=behind))
 
     def wait(self, providers: Sequence[str]) -> timedelta:
-        """Return how long it will be until one of some providers may be asked; zero if all are out of use."""
+        """Return the time until one of the providers may be asked, or zero if all are out of use."""
         overview = self._look()
         found = [self._status(name, overview) for name in providers]
         return max(timedelta(), min((one.wait for one in found if one.state not in OUT_OF_USE), default=timedelta()))
 
     def all_rest(self, providers: Sequence[str]) -> bool:
-        """Return whether none of some providers can be asked, however long one waits for its pace."""
+        """Return whether all of the providers rest, so that waiting for their pace is no use."""
         overview = self._look()
         return all(self._status(name, overview).state in RESTING for name in providers)
 
     def _take_other(self, permit: Permit, providers: Sequence[str]) -> Permit | OutOfUse | None:
-        """Give a permit back, and take one of some other providers, if there is one now.
+        """Give a permit back, and take one of other providers, if there is one now.
 
-        The permit's own provider is not offered again before they are: the URLs behind this one are likely to want the
-        same, and would be claimed and put back one after the other. Where the others rest, which may take a day, it is
-        offered at once: a URL that wants them is put back until they are due."""
+        The permit's provider is not offered again before they are due: the next URLs probably want the same, and would
+        be claimed and put back one after another. If they rest, which may take a day, it is offered at once."""
         overview = self._look()
         other = self._permit(providers, overview)
         behind = [self._paces[name].name for name in providers if self._is_soon(name, overview)]
@@ -176,7 +171,7 @@ class Pacer:
         return self._database.run(pacing.look(self._names))
 
     def _recent_overview(self, lanes: Sequence[str]) -> Overview:
-        """Return how all are now, or were a moment ago; what a pace allows is booked in its row all the same."""
+        """Return an overview that may be a moment old. Bookings still look at the rows."""
         if time.monotonic() >= self._overview_until or set(lanes) != self._overview_of:
             self._overview = self._database.run(pacing.look(self._names, lanes))
             self._overview_of = set(lanes)
@@ -197,7 +192,7 @@ class Pacer:
             wait = max(timedelta(), status.wait)
             self._pause = wait if self._pause is None else min(self._pause, wait)
             if self._is_soon(name, overview) and status.state not in PROBING:
-                # It is well, and only not due: nobody takes over from it.
+                # It is well, and only not due: no other provider takes over.
                 return None
         return None
 
@@ -211,7 +206,7 @@ class Pacer:
         return Permit(provider, is_booked=True) if is_booked else None
 
     def _is_soon(self, provider: str, overview: Overview) -> bool:
-        """Return whether a provider neither rests nor was told to wait, and so is due at its pace."""
+        """Return whether a provider is due at its pace: it neither rests nor was told to wait."""
         status, pace = self._status(provider, overview), self._paces[provider]
         return status.state not in RESTING and status.wait <= max(pace.interval * (1 + pace.jitter), BUSY_FOR)
 
@@ -221,7 +216,7 @@ class Pacer:
 
 
 def sleep(seconds: float, stop: Callable[[], bool]) -> bool:
-    """Wait; false as soon as `stop`."""
+    """Wait; return False as soon as `stop` holds."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         if stop():

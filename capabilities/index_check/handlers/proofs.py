@@ -1,68 +1,73 @@
-"""Proofs: whether a search provider's empty pages may be believed now (capabilities/index_check/results/proofs.py)."""
+"""Proofs: whether a search provider's empty pages can be believed now.
 
-import threading
-import time
-from collections.abc import Sequence
+Engines send machines "no results" as readily as a captcha. So an empty page counts only if the same provider later
+shows rows of a site that it is asked for, a URL's or the control site, without blocking us in between. The times are in
+its row of search_provider, for all processes.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from capabilities.index_check.engines.search.base.provider import Provider
-from capabilities.index_check.results import proofs
-from capabilities.index_check.results.proofs import SHOWN_LASTS, Proof
-from pipeline.database import Database
+from pipeline.database import Statement
 
-#: A proof is written down so often at most: at full speed there would be one for each URL.
-WRITTEN_EVERY_SECONDS = 1.0
-#: The control query is asked once in so many queries, at most.
-CONTROL_EVERY_QUERIES = 10
+#: How long a row proves that the engine behind a provider answers.
+SHOWN_LASTS = timedelta(days=1)
 
 
-@dataclass
-class _Seen:
-    """What this process has seen of a provider, in monotonic seconds."""
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """When a provider last showed rows of a site that was asked for, and blocked or evaded us; and when each engine
+    behind it last showed a row. In seconds since the epoch, by the database's clock; 0: never."""
 
-    proven: float = -1.0
-    written: float = -WRITTEN_EVERY_SECONDS
-    shown_by: dict[str, float] = field(default_factory=dict)
+    now: float
+    proven_at: float = 0.0
+    blocked_at: float = 0.0
+    shown_by: Mapping[str, float] = field(default_factory=dict)
+
+    def proves(self, missed_at: float, engines: Sequence[str]) -> bool:
+        """Return whether a miss counts: rows came after it, and all engines have shown one of late."""
+        return self.proven_at > missed_at and not self.silent(engines)
+
+    def silent(self, engines: Sequence[str]) -> list[str]:
+        """Return the engines that have shown no row of late."""
+        since = self.now - SHOWN_LASTS.total_seconds()
+        return [engine for engine in engines if self.shown_by.get(engine, 0) < since]
 
 
-class Proofs:
-    """Keeps proofs in the providers' rows for all processes, and in memory for this one."""
+def find_proof(name: str) -> Statement[Proof]:
+    """Read a provider's proof."""
+    return Statement(
+        "SELECT extract(epoch FROM now())::float8 AS now,"
+        " coalesce(extract(epoch FROM proven_at)::float8, 0) AS proven_at,"
+        " coalesce(extract(epoch FROM blocked_at)::float8, 0) AS blocked_at,"
+        " coalesce(shown_by, '{}') AS shown_by FROM search_provider WHERE name = %(name)s",
+        {"name": name},
+        lambda rows: Proof(**rows[0]) if rows else Proof(0),
+    )
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._seen: dict[str, _Seen] = {}
-        self._lock = threading.Lock()
 
-    def keep(self, provider: Provider, engines: Sequence[str]) -> None:
-        """Note that a provider has just shown rows of a site that was asked for, and which engines behind it did."""
-        now = time.monotonic()
-        with self._lock:
-            seen = self._seen.setdefault(provider.name, _Seen())
-            is_new = set(engines) - set(seen.shown_by)
-            seen.proven = now
-            seen.shown_by.update(dict.fromkeys(engines, now))
-            if now - seen.written < WRITTEN_EVERY_SECONDS and not is_new:
-                return
-            seen.written = now
-        self._database.run(proofs.keep_proof(provider.pace_name, engines))
+def keep_proof(name: str, engines: Sequence[str]) -> Statement[None]:
+    """Note that a provider has just shown rows of a site that was asked for, and the engines that had them.
 
-    def has_seen(self, provider: Provider, since: float) -> bool:
-        """Return whether this process has seen a proof since a time, in monotonic seconds."""
-        with self._lock:
-            seen = self._seen.get(provider.name, _Seen())
-            of_late = time.monotonic() - SHOWN_LASTS.total_seconds()
-            return seen.proven > since and all(seen.shown_by.get(one, of_late) > of_late for one in provider.engines)
+    It is written once a second, unless an engine is new: at full speed there would be a write for each URL."""
+    return Statement(
+        "UPDATE search_provider SET proven_at = now(), shown_by = coalesce(shown_by, '{}') || coalesce((SELECT"
+        " jsonb_object_agg(engine, extract(epoch FROM now())::float8) FROM unnest(%(engines)s::text[]) engine), '{}')"
+        " WHERE name = %(name)s AND NOT coalesce(proven_at > now() - interval '1 s'"
+        " AND coalesce(shown_by, '{}') ?& %(engines)s::text[], false) RETURNING 1 AS kept",
+        {"name": name, "engines": list(engines)},
+        lambda rows: None,
+    )
 
-    def missed_at(self, provider: Provider, since: float) -> float:
-        """Return a time in monotonic seconds as one of the database."""
-        return self.find(provider).now - (time.monotonic() - since)
 
-    def find(self, provider: Provider) -> Proof:
-        """Return what a provider has proven."""
-        return self._database.run(proofs.find_proof(provider.pace_name))
-
-    def book_control(self, provider: Provider) -> timedelta:
-        """Book the control query of a provider; returns how long to wait for it. Zero: it may be asked now."""
-        every = CONTROL_EVERY_QUERIES * provider.pace.interval
-        return self._database.run(proofs.book_control(provider.pace_name, every))
+def book_control(name: str, every: timedelta) -> Statement[timedelta]:
+    """Book a provider's control query, one in so long a time; return the time to wait, or zero if it is booked."""
+    return Statement(
+        "WITH booked AS (UPDATE search_provider SET control_at = now() WHERE name = %(name)s"
+        " AND coalesce(control_at <= now() - %(every)s, true) RETURNING 1)"
+        " SELECT CASE WHEN EXISTS (SELECT FROM booked) THEN interval '0' ELSE greatest(interval '10 ms',"
+        " (SELECT control_at + %(every)s - now() FROM search_provider WHERE name = %(name)s)) END AS wait",
+        {"name": name, "every": every},
+        lambda rows: timedelta(seconds=rows[0]["wait"].total_seconds()),
+    )

@@ -1,11 +1,10 @@
-"""Index submission: takes up to 10,000 URLs at a time, and tells of those of each site in one call."""
+"""Index submission: takes up to 10,000 URLs at a time, and submits those of each site in one call."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 from yarl import URL
@@ -27,16 +26,16 @@ from workers.pool.outcomes import unforeseen
 log = get_logger(__name__)
 
 FAMILY = "submission"
-#: A run begins no site after so long: the others are given back, and those that are done are reported.
+#: A run begins no site after so long; it reports the sites that are done, and gives the others back.
 RUN_SECONDS = 60.0
-#: Codes of refusals for how much was submitted; their reason is `rate_limited`.
+#: Codes that have the reason `rate_limited`.
 LIMITS = frozenset(("throttled", "quota"))
 UNREADABLE = SubmissionVerdict("url_invalid", "it can't be written as RFC 3986 has it")
 NOBODY = SubmissionVerdict("key_missing", "no engine is set up for its site")
 
 
 class UrlNotSubmitted(PressroomError):
-    """No engine has taken a URL; `shown` stands in its record."""
+    """No engine has taken a URL. Its record shows the fields in `shown`."""
 
     def __init__(self, verdict: SubmissionVerdict, **shown: Any) -> None:
         reason = "rate_limited" if verdict.code in LIMITS else "error"
@@ -46,12 +45,12 @@ class UrlNotSubmitted(PressroomError):
 
 @dataclass
 class SiteBatch:
-    """The URLs of a site that go to the same engine, or to any, and who waits for them; verdicts as they come."""
+    """A site's URLs that go to the same engine, or to any, with their tasks and verdicts."""
 
     host: str
     engine: str | None
     tasks: dict[str, list[Task[UrlInput]]] = field(default_factory=dict)
-    #: What an engine has said of a URL, and which: the first that took it, or may take it later, or else the first.
+    #: Engine and verdict of a URL: the first that took it, or may take it later, or else the first.
     verdicts: dict[str, tuple[str, SubmissionVerdict]] = field(default_factory=dict)
 
     @property
@@ -59,8 +58,14 @@ class SiteBatch:
         """The host, by https if one of its URLs is."""
         return SubmittedSite(self.host, is_secure=any(url.startswith("https:") for url in self.tasks))
 
+    def each(self) -> Iterator[tuple[str, Task[UrlInput]]]:
+        """Yield each task with its URL as it is sent."""
+        for url, tasks in self.tasks.items():
+            for task in tasks:
+                yield url, task
+
     def left(self) -> list[str]:
-        """Return the URLs that nobody has taken, and that somebody waits for."""
+        """Return the URLs that no engine has taken, and that are still wanted."""
         taken = {url for url, (_, verdict) in self.verdicts.items() if verdict.is_taken}
         return [
             url
@@ -69,7 +74,7 @@ class SiteBatch:
         ]
 
     def note(self, engine: str, urls: Sequence[str], verdicts: Sequence[SubmissionVerdict]) -> None:
-        """Keep what an engine has said."""
+        """Keep an engine's verdicts."""
         for url, verdict in zip(urls, verdicts, strict=True):
             kept = self.verdicts.get(url)
             if kept is None or verdict.is_taken or (kept[1].wait is None and verdict.wait is not None):
@@ -77,10 +82,10 @@ class SiteBatch:
 
 
 class IndexSubmitHandler(Handler[UrlInput, RawResult]):
-    """Groups the URLs of a claim, of whatever jobs, by site. A call that is repeated after a crash does no harm."""
+    """Groups a claim's URLs, of any jobs, by site. Repeating a call after a crash does no harm."""
 
     batch = MAX_URLS
-    #: It waits on the network, as checks do, which all fit beside it.
+    #: It waits on the network, as checks do; all of them run beside it.
     runs_apart = True
     comes_back_together = True
 
@@ -90,33 +95,36 @@ class IndexSubmitHandler(Handler[UrlInput, RawResult]):
         self._family = family or resources.family(FAMILY)
 
     def setup(self) -> None:
-        """Set the engines up. Where none is, which is so by default, no URL is claimed, and nobody complains."""
+        """Set the engines up. Without any, which is the default, no URL is claimed."""
         try:
             self._family.setup()
         except NotReady:
             self.slots = 0
 
     def close(self) -> None:
-        """Close all connections."""
         for engine in self._family.engines:
             engine.close()
 
     def offers(self) -> Sequence[Offer]:
-        """Return the engines."""
         return self._family.offers()
 
     def run(self, tasks: Sequence[Task[UrlInput]]) -> Sequence[Outcome[RawResult]]:
-        """Submit the URLs, some sites at a time."""
+        """Submit the URLs, several sites at a time."""
         outcomes: dict[int, Outcome[RawResult]] = {}
         until = time.monotonic() + RUN_SECONDS
         batches = self._batches(tasks, outcomes)
         with ThreadPoolExecutor(self._settings.calls, "submission") as threads:
-            for found in threads.map(partial(self._submit, until=until), batches):
-                outcomes |= found
+            submitted = [threads.submit(self._submit, batch, until=until) for batch in batches]
+        for batch, future in zip(batches, submitted, strict=True):
+            if isinstance(error := future.exception(), Exception):  # one site's fault costs the others nothing
+                log.error("site not submitted", host=batch.host, urls=len(batch.tasks), exc_info=error)
+                outcomes |= {id(task): unforeseen(error, attempts=task.attempts) for _, task in batch.each()}
+            else:
+                outcomes |= future.result()
         return [outcomes[id(task)] for task in tasks]
 
     def _batches(self, tasks: Iterable[Task[UrlInput]], outcomes: dict[int, Outcome[RawResult]]) -> Sequence[SiteBatch]:
-        """Return the tasks by site and engine; of a URL that has no site, note the outcome."""
+        """Return the tasks by site and engine; note the outcome of a URL that has no site."""
         batches: dict[tuple[str, str | None], SiteBatch] = {}
         for task in tasks:
             engine = task.input.engine
@@ -134,29 +142,20 @@ class IndexSubmitHandler(Handler[UrlInput, RawResult]):
         return list(batches.values())
 
     def _submit(self, batch: SiteBatch, *, until: float) -> dict[int, Outcome[RawResult]]:
-        """Return the outcome of each task of a site."""
+        """Submit a site's URLs to one engine after another until all are taken; return each task's outcome."""
         if time.monotonic() >= until:
-            return {id(task): Release() for _, task in _each(batch)}
-        try:
-            self._tell(batch)
-        except Exception as error:  # one site must not cost the others what has become of them
-            log.exception("site not submitted", host=batch.host, urls=len(batch.tasks))
-            return {id(task): unforeseen(error, attempts=task.attempts) for _, task in _each(batch)}
-        return {id(task): self._outcome(batch, url, task) for url, task in _each(batch)}
-
-    def _tell(self, batch: SiteBatch) -> None:
-        """Give the URLs to one engine after the other, until all are taken or nobody is left."""
-        for engine in self._engines(batch):
+            return {id(task): Release() for _, task in batch.each()}
+        ready: Sequence[Submitter] = self._family.engines
+        for engine in ready:
+            if batch.engine not in (None, engine.name) or not engine.covers(batch.site):
+                continue
             if not (urls := batch.left()):
-                return
+                break
             verdicts = engine.submit(batch.site, urls)
             batch.note(engine.name, urls, verdicts)
             taken = sum(verdict.is_taken for verdict in verdicts)
             log.info("urls submitted", engine=engine.name, host=batch.host, urls=len(urls), taken=taken)
-
-    def _engines(self, batch: SiteBatch) -> list[Submitter]:
-        ready: Sequence[Submitter] = self._family.engines
-        return [engine for engine in ready if batch.engine in (None, engine.name) and engine.covers(batch.site)]
+        return {id(task): self._outcome(batch, url, task) for url, task in batch.each()}
 
     def _outcome(self, batch: SiteBatch, url: str, task: Task[UrlInput]) -> Outcome[RawResult]:
         if url not in batch.verdicts and task.is_stopped():
@@ -168,16 +167,6 @@ class IndexSubmitHandler(Handler[UrlInput, RawResult]):
         error = UrlNotSubmitted(verdict, **shown)
         if verdict.wait is None or task.attempts + 1 >= self._settings.tries:
             return Failed(error)
-        return Retry(self._pause(verdict.wait, task.attempts), error)
-
-    def _pause(self, asked: timedelta, attempts: int) -> timedelta:
-        """Return how long to wait before the next try: as long as the engine asks for, or longer each time."""
-        own = timedelta(seconds=self._settings.wait_seconds * 2.0**attempts)
-        return min(max(asked, own), timedelta(hours=self._settings.max_wait_hours))
-
-
-def _each(batch: SiteBatch) -> Iterator[tuple[str, Task[UrlInput]]]:
-    """Yield each task of a batch with its URL as it is sent."""
-    for url, tasks in batch.tasks.items():
-        for task in tasks:
-            yield url, task
+        # As long as the engine asks for, or longer with each attempt.
+        own = timedelta(seconds=self._settings.wait_seconds * 2.0**task.attempts)
+        return Retry(min(max(verdict.wait, own), timedelta(hours=self._settings.max_wait_hours)), error)

@@ -1,4 +1,4 @@
-"""Index check: whether URLs are in search results, and telling search engines of them."""
+"""The kinds of index jobs: checks and submissions."""
 
 from capabilities.index_check.kinds.index_check import IndexCheck
 from capabilities.index_check.kinds.url_submission import IndexSubmit

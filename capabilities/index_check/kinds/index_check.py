@@ -1,4 +1,4 @@
-"""Index check: are these pages in a search engine's results?"""
+"""Index check: whether pages are in a search engine's results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,15 +10,16 @@ from pydantic import BaseModel
 
 from capabilities.index_check.monitors.changes import forget_changes, forget_pages
 from capabilities.index_check.monitors.running import MonitorRuns
-from capabilities.index_check.providers.provider_states import list_breakers
+from capabilities.index_check.providers.rests import list_breakers
 from capabilities.index_check.requests.given import Given, read_urls
-from capabilities.index_check.requests.refusals import check_engine, check_urls
 from capabilities.index_check.requests.request import (
     ENGINE_LANES,
     FAULTY_LANE,
     INDEX_LANES,
     MAX_BODY_BYTES,
     IndexCheckRequest,
+    check_engine,
+    check_urls,
     lane_of,
 )
 from capabilities.index_check.results.jobs import (
@@ -31,18 +32,17 @@ from capabilities.index_check.results.jobs import (
 )
 from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.results.verdicts import forget_verdicts
-from capabilities.index_check.settings import SearchSettings
+from capabilities.index_check.settings import IndexRetention, IndexWork, SearchSettings
 from pipeline.database import Database, Statement
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Response, Stored, as_json
 from pipeline.lifecycle import SWEEP_ROWS
 from pipeline.lifecycle.jobs import Job
-from pipeline.offers.breakers import Breaker
-from pipeline.offers.offers import Offers
+from pipeline.offers.offers import Breaker, Offers
 from pipeline.settings import Settings
 
 
 class IndexJobCreated(BaseModel):
-    """What is answered at once."""
+    """The receipt of a new index job."""
 
     job_id: UUID
     type: str
@@ -51,9 +51,7 @@ class IndexJobCreated(BaseModel):
 
 
 class UrlInput(Stored):
-    """A URL to be checked, the search provider or index that the request names, and whether it wants a new answer.
-
-    `sent` is what the URL was made of, where that is not the same; `fault` why it can't be checked."""
+    """A URL to be checked, and what its request asks for (requests/given.py: `sent`, `fault`)."""
 
     url: str
     sent: str | None = None
@@ -65,7 +63,7 @@ class UrlInput(Stored):
 
 
 class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
-    """POST /indexing/jobs. URLs that name a provider or an index have lanes: other paces don't stop them."""
+    """POST /indexing/jobs. URLs that name a provider or an index have their own lanes, which other paces don't stop."""
 
     name = KIND
     queue = "search_check"
@@ -81,23 +79,23 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         "Excel": "/indexing/jobs/{job_id}/export?format=xlsx",
     }
     answer = Answer(model=IndexJob, receipt=IndexJobCreated, without_success=True)
-    #: A run has tries and forms of a query at each of some providers, all of which keep us waiting to the last.
+    #: A run asks several providers, each in two forms and with several tries, and each may take its longest time.
     lanes = (KIND, *ENGINE_LANES.values(), *INDEX_LANES.values(), OWNED_LANE, FAULTY_LANE)
     limits = Limits(run=timedelta(minutes=20), body_bytes=MAX_BODY_BYTES, slice_size=10)
 
     def configured(self, settings: Settings) -> "IndexCheck":
-        """Return the kind with the operator's deadline and retention (10,000 URLs may take a day), and providers."""
+        """Return the kind with the operator's deadline and retention."""
         kind = type(self)()
         kind.limits = replace(
             self.limits,
-            deadline=timedelta(days=settings.work.index_deadline_days),
-            keep_for=timedelta(days=settings.retention.index_days),
+            deadline=timedelta(days=settings.of(IndexWork).index_deadline_days),
+            keep_for=timedelta(days=settings.of(IndexRetention).index_days),
         )
         return kind
 
     def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
-        """Delete verdicts that are too old to be used, and what monitors have found out long ago."""
-        change_days = timedelta(days=settings.retention.change_days)
+        """Delete expired verdicts, and old changes of monitors."""
+        change_days = timedelta(days=settings.of(IndexRetention).change_days)
         return {
             "verdicts": forget_verdicts(older_than=settings.of(SearchSettings).reuse.longest, limit=SWEEP_ROWS),
             "monitor_changes": forget_changes(older_than=change_days, limit=SWEEP_ROWS),
@@ -105,39 +103,36 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         }
 
     def can_repeat(self, given: Mapping[str, Any]) -> bool:
-        """Return whether the URL can be checked at all: one that can't is no other the next time."""
+        """Return whether the URL is valid."""
         return given.get("fault") is None
 
     def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
-        """Return what makes the jobs of monitors, and looks at those that have ended."""
+        """Run the monitors that are due."""
         return {"monitors": MonitorRuns(self, settings).run}
 
     def breakers(self) -> Statement[list[Breaker]]:
-        """Return what reads how the search providers are."""
+        """Read the search providers' circuit breakers."""
         return list_breakers()
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
-        """Refuse what is not available, and URLs that can't be checked, the first of which are named."""
+        """Refuse unavailable providers and indexes, and invalid URLs."""
         check_engine(request, offers)
         check_urls(request)
 
     def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
-        """Return an item a URL, in order, the same one only once."""
+        """Return an item for each URL, in order, each once."""
         asked_for = {name: getattr(request, name) for name in ("engine", "index", "fresh", "diagnose")}
-        # What is not asked for is not stored: ten thousand items say it once each.
+        # Defaults are not stored: there may be ten thousand items.
         more: dict[str, Any] = {name: value for name, value in asked_for.items() if value}
         lane = lane_of(request.engine, request.index)
         return [new_item(given, more, lane=lane, faulty_lane=FAULTY_LANE) for given in read_urls(request.urls)]
 
     def receipt(self, job: Job) -> Response:
-        """Return what is answered at once."""
-        created = IndexJobCreated(
-            job_id=job.id, type=type_of(job.kind), total_urls=job.items_total, status=status_of_job(job)
-        )
+        status, total = status_of_job(job), job.items_total
+        created = IndexJobCreated(job_id=job.id, type=type_of(job.kind), total_urls=total, status=status)
         return Response(as_json(created), status=201, headers={"Location": f"/indexing/jobs/{job.id}"})
 
     def response(self, job: Job, items: Sequence[FinishedItem[UrlInput, RawResult]]) -> Response:
-        """Return the index job as it has ended."""
         reasons = [item.output.reason if item.output else str(item.error.get("reason", "error")) for item in items]
         counted = CountedJob(job, reasons.count("indexed"), reasons.count("rate_limited"))
         return Response(as_json(IndexJob.of(counted)))
@@ -146,7 +141,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
 def new_item(
     given: Given, more: Mapping[str, Any], *, lane: str | None = None, faulty_lane: str | None = None
 ) -> NewItem[UrlInput]:
-    """Return the item of a URL, with `more` that its request asks for; one that can't be checked costs nothing."""
+    """Return the item of a URL, with what its request asks for. An invalid one costs nothing."""
     if given.fault is not None:
         return NewItem(UrlInput(url=given.url, fault=given.fault), 0, lane=faulty_lane)
     if given.sent is not None:

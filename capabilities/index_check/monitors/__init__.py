@@ -1,5 +1,1 @@
-"""Monitors: index checks that are made again every day or week, and the list of what has changed between them.
-
-A monitor is a schedule. Its checks are index jobs as others are, made and paid by its account (docs/indexing.md,
-Monitors).
-"""
+"""Monitors: daily or weekly index checks, and the changes between them (docs/indexing.md, Monitors)."""

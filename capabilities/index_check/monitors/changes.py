@@ -1,7 +1,7 @@
-"""Changes: what differs between two answers of the same index about the same URL.
+"""Changes: differences between two answers of the same index about the same URL.
 
-Errors and blocks are no answers: what was known stays known. What another index says is no change either: an operator's
-providers follow each other, and Bing may lack what Google has.
+Errors and blocks are no answers. Another index's answer is no change either: the next provider may answer for once, and
+Bing may lack what Google has.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from pipeline.webhooks.events import MONITOR_CHANGED, event_body
 
 ChangeKind = Literal["newly_indexed", "dropped"]
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
-#: Changes that an event lists; all of them are in the monitor's list.
+#: Most changes in an event; the monitor's list has all of them.
 MAX_IN_EVENT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change: a URL, what became of it, in whose index, by which job; `before_at`: when it was not so yet."""
+    """A URL's change in an index. `before_at` is the time of the answer before."""
 
     id: int
     job_id: UUID
@@ -41,7 +41,7 @@ _COLUMNS = columns(Change.__dataclass_fields__)
 
 @dataclass(frozen=True, slots=True)
 class EndedRun:
-    """A monitor whose job has ended, and what the event about it says."""
+    """A monitor whose job has ended."""
 
     id: UUID
     account_id: UUID
@@ -52,7 +52,7 @@ class EndedRun:
 
 
 def settle_ended(database: Database) -> int:
-    """Keep what the ended jobs of monitors have found out, one monitor a transaction; returns how many."""
+    """Compare the answers of monitors' ended jobs, one monitor a transaction; returns how many."""
     return sum(1 for _ in iter(lambda: _settle_one(database), False))
 
 
@@ -63,15 +63,12 @@ def _settle_one(database: Database) -> bool:
             return False
         changes = transaction.run(_keep_answers(ended))
         if changes:
-            transaction.run(_telling(ended, _event(ended, changes)))
+            event = _event(ended, changes)
+            if ended.webhook_id is None:
+                transaction.run(add_to_account(ended.account_id, MONITOR_CHANGED, event))
+            else:
+                transaction.run(add_delivery(ended.webhook_id, event))
     return True
-
-
-def _telling(ended: EndedRun, event: str) -> Statement[None]:
-    """Return what tells the monitor's webhook, or its account's if it has none."""
-    if ended.webhook_id is None:
-        return add_to_account(ended.account_id, MONITOR_CHANGED, event)
-    return add_delivery(ended.webhook_id, event)
 
 
 def _lock_ended() -> Statement[EndedRun | None]:
@@ -86,9 +83,9 @@ def _lock_ended() -> Statement[EndedRun | None]:
 
 
 def _keep_answers(ended: EndedRun) -> Statement[list[Change]]:
-    """Compare a job's answers with the last ones, keep both and the changes, and close the job; returns the changes.
+    """Compare a job's answers with the last ones, keep both, and close the job; returns the changes.
 
-    A URL that had no answer before is not changed by its first."""
+    A URL's first answer is no change."""
     return Statement(
         SQL(
             "WITH answer AS (SELECT DISTINCT ON (page, index) * FROM (SELECT"
@@ -98,7 +95,7 @@ def _keep_answers(ended: EndedRun) -> Statement[list[Change]]:
             " i.output->>'proofUrl' AS proof_url, i.updated_at AS checked_at, i.index AS place"
             " FROM item i WHERE i.job_id = %(job)s AND i.state = 'done'"
             " AND i.output->>'reason' IN ('indexed', 'not_indexed')) a ORDER BY page, index, place),"
-            # All parts of a statement see the pages as they were before it.
+            # All parts of a statement see the pages as they were before.
             " changed AS (INSERT INTO index_monitor_change"
             " (monitor_id, job_id, url, change, index, provider, proof_url, checked_at, before_at)"
             " SELECT %(monitor)s, %(job)s, a.url, CASE WHEN a.is_indexed THEN 'newly_indexed' ELSE 'dropped' END,"
@@ -136,7 +133,7 @@ def _event(ended: EndedRun, changes: Sequence[Change]) -> str:
 
 
 def shown(change: Change) -> dict[str, Any]:
-    """Return a change as documents show it."""
+    """Return a change as a document."""
     moments = {name: timestamp(getattr(change, name)) for name in ("checked_at", "before_at")}
     return {**asdict(change), "id": str(change.id), "job_id": str(change.job_id), **moments}
 
@@ -144,7 +141,7 @@ def shown(change: Change) -> dict[str, Any]:
 def list_changes(
     monitor_id: UUID, *, change: str | None, limit: int, offset: int
 ) -> Statement[tuple[list[Change], int]]:
-    """Read a page of a monitor's changes, newest first, and how many there are in all."""
+    """Read a page of a monitor's changes, newest first, and their total."""
     found = SQL("index_monitor_change WHERE monitor_id = %(monitor)s AND {}").format(
         SQL("change = %(change)s" if change else "true")
     )
@@ -160,12 +157,12 @@ def list_changes(
 
 
 def forget_changes(*, older_than: timedelta, limit: int) -> Statement[int]:
-    """Delete changes of so long ago; returns how many."""
+    """Delete old changes; returns how many."""
     return _forget("index_monitor_change", ["id"], older_than, limit)
 
 
 def forget_pages(*, older_than: timedelta, limit: int) -> Statement[int]:
-    """Delete answers of so long ago: their URLs are not checked any more; returns how many."""
+    """Delete old answers, whose URLs are checked no more; returns how many."""
     return _forget("index_monitor_page", ["monitor_id", "page", "index"], older_than, limit)
 
 

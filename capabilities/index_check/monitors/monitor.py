@@ -1,7 +1,7 @@
-"""Monitor: a schedule of index checks as its account sees it. The statements here are those of the API."""
+"""Monitor: an account's schedule of index checks, and the API's statements about it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 from uuid import UUID, uuid4
@@ -20,7 +20,7 @@ INTERVALS: Mapping[Every, timedelta] = {"day": timedelta(days=1), "week": timede
 
 @dataclass(frozen=True, slots=True)
 class NewMonitor:
-    """A monitor to be made; it checks `urls`, or what `sitemap_url` lists. `request` has other fields of its jobs."""
+    """A new monitor, of `urls` or of a sitemap. `request` has the other fields of its jobs."""
 
     account_id: UUID
     api_key_id: UUID
@@ -35,7 +35,7 @@ class NewMonitor:
 
 @dataclass(frozen=True, slots=True)
 class Monitor:
-    """A monitor as it is stored, without its URLs. `skipped` says why no job was made the last time."""
+    """A stored monitor, without its URLs. `skipped` says why the last run made no job."""
 
     id: UUID
     name: str | None
@@ -72,23 +72,17 @@ _PAGE = page_of(
 
 
 def add_monitor(monitor: NewMonitor, *, most: int) -> Statement[bool]:
-    """Make a monitor that is due at once; false when the account, which is locked, has as many as it may have."""
+    """Add a monitor that is due at once; False if the account, which is locked, has the most it may have."""
     return Statement(
         "INSERT INTO index_monitor (id, account_id, api_key_id, name, every, request, urls, sitemap_url, total_urls,"
-        " webhook_id) SELECT %(id)s, %(account)s, %(key)s, %(name)s, %(every)s, %(request)s, %(urls)s::jsonb,"
-        " %(sitemap)s, %(total)s::integer, %(webhook)s::uuid"
-        " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account)s) < %(most)s RETURNING id",
+        " webhook_id) SELECT %(id)s, %(account_id)s, %(api_key_id)s, %(name)s, %(every)s, %(request)s, %(urls)s::jsonb,"
+        " %(sitemap_url)s, %(total)s::integer, %(webhook_id)s::uuid"
+        " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account_id)s) < %(most)s RETURNING id",
         {
-            "id": monitor.id,
-            "account": monitor.account_id,
-            "key": monitor.api_key_id,
-            "name": monitor.name,
-            "every": monitor.every,
+            **asdict(monitor),
             "request": Jsonb(monitor.request),
             "urls": None if monitor.urls is None else Jsonb(monitor.urls),
-            "sitemap": monitor.sitemap_url,
             "total": None if monitor.urls is None else len(monitor.urls),
-            "webhook": monitor.webhook_id,
             "most": most,
         },
         bool,
@@ -106,14 +100,14 @@ def find_monitor(monitor_id: UUID, account_id: UUID) -> Statement[Monitor | None
 
 
 def list_monitors(account_id: UUID, *, limit: int, offset: int) -> Statement[tuple[list[Monitor], int]]:
-    """Read a page of an account's monitors, newest first, and how many there are in all."""
+    """Read a page of an account's monitors, newest first, and their total."""
     return Statement(_PAGE, {"account": account_id, "limit": limit, "offset": offset}, read_page(_monitor))
 
 
 def change_monitor(monitor_id: UUID, account_id: UUID, changed: Mapping[str, Any]) -> Statement[bool]:
-    """Change columns of a monitor; false when the account has no such one.
+    """Change columns of a monitor; False if the account has no such one.
 
-    With another interval it is due that much after now at the latest. A run that is just being made is made anew."""
+    With another interval it is due one interval from now at the latest. A run in progress is made anew."""
     values: dict[str, Any] = {"busy_until": None} | {
         name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in changed.items()
     }
@@ -134,7 +128,7 @@ def change_monitor(monitor_id: UUID, account_id: UUID, changed: Mapping[str, Any
 
 
 def delete_monitor(monitor_id: UUID, account_id: UUID) -> Statement[bool]:
-    """Delete a monitor, its changes and its webhook; false when the account has no such one. Its jobs stay."""
+    """Delete a monitor, its changes and its webhook; False if the account has no such one. Its jobs stay."""
     return Statement(
         "WITH gone AS (DELETE FROM index_monitor WHERE id = %(id)s AND account_id = %(account)s"
         " RETURNING id, webhook_id), unhooked AS (DELETE FROM webhook w USING gone g WHERE w.id = g.webhook_id)"

@@ -1,8 +1,8 @@
-"""Running: the jobs that are due by monitors' clocks, exactly one a due time, however many sweeps there are."""
+"""Running: makes the jobs of monitors, exactly one for each due time, however many sweeps run."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,12 +13,9 @@ from psycopg.types.json import Jsonb
 
 from capabilities.index_check.monitors.changes import settle_ended
 from capabilities.index_check.monitors.monitor import INTERVALS, Every
-from capabilities.index_check.requests.owned_sites import with_lanes
-from capabilities.index_check.requests.refusals import check_engine
-from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest
+from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest, check_engine, with_lanes
 from capabilities.index_check.settings import SearchSettings
-from capabilities.index_check.sites.connections import sites_of
-from capabilities.index_check.sites.sites import OwnedSite
+from capabilities.index_check.sites.connections import OwnedSite, sites_of
 from pipeline.database import SQL, Database, Statement, Transaction, columns
 from pipeline.errors import (
     AccountSuspended,
@@ -39,9 +36,9 @@ from pipeline.timestamps import timestamp
 
 log = get_logger(__name__)
 
-#: Monitors that are claimed together; their sitemaps are read at once.
+#: Monitors that are claimed together, and whose sitemaps are read at once.
 AT_ONCE = 8
-#: A monitor whose sweep has died is claimed again after so long.
+#: A monitor whose sweep has died is claimed again after this time.
 BUSY_FOR = timedelta(minutes=3)
 
 
@@ -53,7 +50,7 @@ class StillRunning(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A monitor whose time has come. `busy_until` tells this claim from others."""
+    """A monitor that is due. `busy_until` identifies this claim."""
 
     id: UUID
     account_id: UUID
@@ -69,7 +66,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class LockedMonitor:
-    """What is known of a monitor once nobody else can change it."""
+    """The state of a monitor while it is locked."""
 
     has_open_job: bool
     is_unsettled: bool
@@ -78,55 +75,45 @@ class LockedMonitor:
 
 
 class MonitorRuns:
-    """Makes the jobs of monitors, and looks at those that have ended."""
+    """Makes the jobs of monitors, and compares the answers of ended ones."""
 
     def __init__(self, kind: AnyKind, settings: Settings) -> None:
         self._kind = kind
         self._settings = settings
 
     def run(self, database: Database) -> int:
-        """Do what is due now; returns how many jobs were looked at, made or skipped."""
-        # First: a monitor is not run while its last answers wait to be looked at.
+        """Do everything that is due; returns how many jobs were compared, made or skipped."""
+        # First: a monitor is not run while its last answers wait to be compared.
         done = settle_ended(database)
         claimed = database.run(_claim_due())
         if not claimed:
             return done
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            found = list(pool.map(self._urls_of, claimed))
-        for due, urls in zip(claimed, found, strict=True):
-            try:
-                self._run_one(database, due, urls)
-            except (psycopg.OperationalError, psycopg.InterfaceError):
-                raise  # the server is away: the others would fail as well
-            except Exception:
-                # It is claimed again, before younger ones: they would wait for it for ever.
-                log.exception("monitor failed", monitor=str(due.id))
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            found = [threads.submit(self._urls_of, due) for due in claimed]
+            wait(found)  # no transaction waits for a sitemap
+            for due, urls in zip(claimed, found, strict=True):
+                error = threads.submit(self._run_one, database, due, urls).exception()
+                if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+                    raise error  # the server is away: the others would fail as well
+                if error is not None:
+                    # It is claimed again before younger ones, which would wait for it for ever.
+                    log.error("monitor failed", monitor=str(due.id), exc_info=error)
         return done + len(claimed)
 
-    def _urls_of(self, due: Due) -> list[str] | PressroomError:
-        """Return the URLs that are to be checked, or why there are none."""
+    def _urls_of(self, due: Due) -> list[str]:
+        """Return the URLs to check. Raises PressroomError."""
         if due.urls is not None:
             return due.urls
-        try:
-            return self._read_sitemap(due.sitemap_url or "")
-        except PressroomError as error:
-            return error
-        except Exception:
-            # What a server of somebody's has sent must not keep the monitors that are claimed with it.
-            log.exception("sitemap failed", monitor=str(due.id))
-            return PressroomError("Something went wrong here with the sitemap; it was noted.")
+        from capabilities.index_check.sitemaps.reading import list_pages  # aiohttp, which few sweeps need
 
-    def _read_sitemap(self, url: str) -> list[str]:
-        from capabilities.index_check.sitemaps.reading import list_pages  # aiohttp, which few sweeps have a use for
+        fetch, sitemap = self._settings.fetch, self._settings.of(SearchSettings).sitemap
+        return list_pages(due.sitemap_url or "", fetch, sitemap, max_pages=MAX_URLS)
 
-        settings = self._settings
-        return list_pages(url, settings.fetch, settings.of(SearchSettings).sitemap, max_pages=MAX_URLS)
-
-    def _run_one(self, database: Database, due: Due, urls: list[str] | PressroomError) -> None:
+    def _run_one(self, database: Database, due: Due, urls: Future[list[str]]) -> None:
         with database.transaction() as transaction:
             locked = transaction.run(_lock(due))
             if locked is None:
-                return  # it was changed, paused or deleted meanwhile, or another sweep has run it
+                return  # it was changed, paused or deleted, or another sweep has run it
             if locked.is_unsettled:
                 transaction.run(_put_back(due))
                 return
@@ -140,11 +127,15 @@ class MonitorRuns:
                 log.info("monitor run", monitor=str(due.id), job_id=str(job_id), urls=total)
 
     def _submit(
-        self, transaction: Transaction, due: Due, locked: LockedMonitor, urls: list[str] | PressroomError
+        self, transaction: Transaction, due: Due, locked: LockedMonitor, reading: Future[list[str]]
     ) -> tuple[UUID, int]:
-        """Make the job; returns its id, and how many URLs it has. Raises PressroomError."""
-        if isinstance(urls, PressroomError):
-            raise urls
+        """Make the job; returns its id and number of URLs. Raises PressroomError."""
+        error = reading.exception()
+        if error is not None and not isinstance(error, PressroomError):
+            # Whatever somebody's server has sent must not keep the monitors that are claimed with it.
+            log.error("sitemap failed", monitor=str(due.id), exc_info=error)
+            raise PressroomError("The sitemap could not be read because of a fault of ours, which was logged.")
+        urls = reading.result()
         if locked.has_open_job:
             raise StillRunning(
                 "The job of the last run has not ended. Check fewer URLs, or every week, if its pace allows no more."
@@ -162,12 +153,12 @@ class MonitorRuns:
         self, due: Due, api_key_id: UUID, urls: list[str], sites: Sequence[OwnedSite], offers: Offers
     ) -> Submission:
         kind, settings = self._kind, self._settings
-        # What was answered lately would hide what has changed since. A sitemap may list what can't be checked.
+        # Reused answers would hide changes. A sitemap may list invalid URLs.
         sent = {"type": "check", "urls": urls, "source": "api", "fresh": True, "skip_invalid": True, **due.request}
         if due.name:
             sent["name"] = due.name
         request = IndexCheckRequest.model_validate(sent)
-        # What nobody answers any more would wait until its deadline, and hold its credits.
+        # A job that no provider answers would wait until its deadline, and hold its credits.
         check_engine(request, offers)
         fields = request.model_dump(mode="json", exclude_unset=True)
         deadline, keep_for = lifetimes(kind, settings)
@@ -221,8 +212,8 @@ def _claim_due() -> Statement[list[Due]]:
 
 
 def _lock(due: Due) -> Statement[LockedMonitor | None]:
-    """Lock a monitor that is still as it was claimed, and choose the key that pays: its own, or the one last used of
-    those without limits: what a limited key leaves is for its own use."""
+    """Lock a monitor that is unchanged since its claim, and choose the key that pays: its own, or else the last used
+    one without limits."""
     return Statement(
         "SELECT m.open_job_id IS NOT NULL AS has_open_job, m.open_job_id IS NOT NULL AND NOT EXISTS ("
         "SELECT FROM job j WHERE j.id = m.open_job_id AND j.finished_at IS NULL) AS is_unsettled,"
@@ -236,7 +227,7 @@ def _lock(due: Due) -> Statement[LockedMonitor | None]:
     )
 
 
-#: The next time after now: what was missed is not made up for.
+#: The next time after now: missed runs are not made up for.
 _NEXT = SQL(
     "next_at = next_at + %(interval)s * (1 + floor(extract(epoch FROM now() - next_at)"
     " / extract(epoch FROM %(interval)s::interval))), busy_until = NULL"

@@ -1,11 +1,11 @@
-"""Causes: why a search provider gave no answer or is not asked, in words."""
+"""Causes: why a search provider gave no answer, in words."""
 
 from collections.abc import Mapping
 
-#: Codes of blocks: the same URL may well be answered later.
+#: Codes of blocks: the same URL may be answered later.
 BLOCKS = frozenset(("captcha", "throttled"))
 
-#: By the code, or by the code and its cause.
+#: Messages by code, or by code and detail.
 MESSAGES: Mapping[str, str] = {
     "captcha": "the search engine asked for a captcha",
     "throttled": "the search engine refused more queries for now",
@@ -28,10 +28,10 @@ MESSAGES: Mapping[str, str] = {
 
 
 def cause_of(cause: str) -> str:
-    """Return in words what a code, or a code with its cause (config:credits), says."""
+    """Return the message of a code, or of a code with its detail (config:credits)."""
     return MESSAGES.get(cause) or MESSAGES.get(code_of(cause), "the search engine failed")
 
 
 def code_of(cause: str) -> str:
-    """Return the code of one that may have its cause behind it."""
+    """Return the code without its detail."""
     return cause.partition(":")[0]

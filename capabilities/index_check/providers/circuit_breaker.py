@@ -1,6 +1,6 @@
-"""Circuit breaker: applies the table of transitions to a search provider's row, which all processes share.
+"""Circuit breaker: applies the table of transitions to a search provider's row, for all processes.
 
-The table is turned into one UPDATE an event, so each transition is atomic, and its times are the database's.
+Each event is one UPDATE made from the table, so a transition is atomic, and its times are the database's.
 """
 
 import random
@@ -17,7 +17,7 @@ REST_JITTER = 0.2
 
 _SLOWER = SQL("greatest(p.next_at, now() + %(wait)s)")
 _NOW, _NULL = SQL("now()"), SQL("NULL")
-#: What an event changes in every state; each also ends the query that was on its way.
+#: Changes of an event in every state; each also ends the query that was on its way.
 _ALWAYS: Mapping[Event, Mapping[str, SQL]] = {
     Event.ANSWERED: {"brief_limits": SQL("0"), "evasions": SQL("0"), "answered_at": _NOW},
     Event.BLOCKED: {"blocked_at": _NOW},
@@ -25,7 +25,7 @@ _ALWAYS: Mapping[Event, Mapping[str, SQL]] = {
     Event.BRIEF_LIMIT: {"brief_limits": SQL("p.brief_limits + 1"), "next_at": _SLOWER},
     Event.UNREACHABLE: {"next_at": _SLOWER},
 }
-#: What these change is mostly nothing, and then costs no write. That it has answered is written once a minute.
+#: These events mostly change nothing, and then cost no write. `answered_at` is written once a minute.
 _CHANGED = SQL("(p.busy_until IS NOT NULL OR p.state <> {closed} OR p.brief_limits + p.evasions > 0)").format(
     closed=State.CLOSED
 )
@@ -37,9 +37,9 @@ _FREQUENT: Mapping[Event, SQL] = {
 }
 _COLUMNS = ("state", "step", "reason", "open_until", "off_until")
 
-#: The state of a row `p` of search_provider now, in SQL. A process of the release before last writes no state, but it
-#: does write until when a provider rests (`open_until`), and until when no URL waits for it (`off_until`); one of the
-#: release before writes `given_up` for a rest that no URL waited for.
+#: The present state of a row `p` of search_provider, in SQL. Processes of the release before last write no state, only
+#: the end of a rest (`open_until`), and of one that no URL waits for (`off_until`); those of the release before write
+#: `given_up` for such a rest.
 STATE = SQL(
     "(CASE WHEN p.state = {closed} AND p.off_until > now() AND NOT coalesce(p.open_until > now(), false)"
     " THEN {misconfigured} WHEN p.open_until > now() THEN CASE WHEN p.state IN ({resting}) THEN p.state ELSE {open} END"
@@ -54,7 +54,7 @@ STATE = SQL(
 
 
 def _update(event: Event) -> SQL:
-    """Return the UPDATE that applies the table's rows for an event; where none holds, the last keeps all as it is."""
+    """Return the UPDATE that applies the table's rows for an event. If none holds, the last row changes nothing."""
     rows = [
         SQL("{}, {}, {}").format(row.state, SQL(row.guard), _values(row)) for row in TRANSITIONS if row.event is event
     ]
@@ -89,7 +89,7 @@ UPDATES: Mapping[Event, SQL] = {event: _update(event) for event in Event if even
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What an event has led to. `rest` is how long it rests; `brief_limits` and `evasions` are counted in a row."""
+    """The result of an event. `brief_limits` and `evasions` are counts in a row."""
 
     state: State
     rest: timedelta | None
@@ -100,9 +100,9 @@ class Noted:
 def note(
     name: str, event: Event, settings: SearchSettings, *, reason: str = "", asked_for: timedelta = timedelta()
 ) -> Statement[Noted | None]:
-    """Apply an event to a provider's breaker and pace; returns None where it changes nothing.
+    """Apply an event to a provider's breaker and pace; returns None if it changes nothing.
 
-    `reason` is the code that users are told, `asked_for` the wait that the provider asks for itself."""
+    `reason` is the code that users see, `asked_for` the wait that the provider asks for."""
     max_rest = timedelta(hours=settings.max_rest_hours)
     minutes = settings.throttle_minutes if reason == "throttled" else settings.captcha_minutes
     return Statement(

@@ -1,24 +1,23 @@
-"""Pacing: when each search provider may be asked next, the same for all processes and kept over restarts.
+"""Pacing: when each search provider may be asked next, for all processes and over restarts.
 
-A provider has a pace, one query an interval, and a circuit breaker. Both are in its row of search_provider.
+A provider's pace, one query an interval, and its circuit breaker are in its row of search_provider.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import NamedTuple
 
 from capabilities.index_check.providers.circuit_breaker import STATE
 from capabilities.index_check.providers.transitions import State
 from pipeline.database import SQL, Row, Statement
 
-#: When to look again whether a query that is on its way has ended.
+#: When to look again whether a query on its way has ended.
 LOOK_AGAIN = timedelta(seconds=0.25)
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How a provider wants to be asked: one query an interval (zero: at any time), or one at a time (`alone`)."""
+    """A provider's pace: one query an interval (zero: at any time), or one at a time (`alone`)."""
 
     name: str
     interval: timedelta = timedelta()
@@ -28,7 +27,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class ProviderStatus:
-    """How a provider is now. `wait` is until the next query may be sent; zero or less: now."""
+    """A provider's state. `wait` is the time until the next query may be sent; zero or less: now."""
 
     name: str
     state: State
@@ -40,14 +39,14 @@ class ProviderStatus:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How providers are now, by pace name, and which lanes have ready items."""
+    """The providers by pace name, and the lanes that have ready items."""
 
     providers: Mapping[str, ProviderStatus]
     lanes: frozenset[str]
 
 
 def add_providers(names: Sequence[str]) -> Statement[None]:
-    """Make the rows of providers that were never asked."""
+    """Add rows for new providers."""
     return Statement(
         "INSERT INTO search_provider (name) SELECT unnest(%(names)s::text[]) ON CONFLICT DO NOTHING"
         " RETURNING 1 AS made",
@@ -66,47 +65,21 @@ _LOOK = SQL(
 
 
 def look(names: Sequence[str], lanes: Sequence[str] = ()) -> Statement[Overview]:
-    """Read how providers are, and which of the lanes have ready items."""
+    """Read the providers' states, and which of the lanes have ready items."""
 
     def read(rows: list[Row]) -> Overview:
         ready = frozenset(rows[0]["ready"]) if rows else frozenset()
-        found = [
-            ProviderStatus(
-                row["name"], State(row["state"]), row["wait"], row["reason"], row["brief_limits"], row["evasions"]
-            )
-            for row in rows
-        ]
+        fields = ("name", "wait", "reason", "brief_limits", "evasions")
+        found = [ProviderStatus(state=State(row["state"]), **{name: row[name] for name in fields}) for row in rows]
         return Overview({one.name: one for one in found}, ready)
 
-    return Statement(
-        _LOOK,
-        {"names": list(names), "lanes": list(lanes)},
-        read,
-    )
-
-
-class Rest(NamedTuple):
-    """A provider that is not asked now, by its pace name; until when (UTC), and why."""
-
-    name: str
-    until: str
-    reason: str
-
-
-def list_rests() -> Statement[list[Rest]]:
-    """Read which providers are not asked now."""
-    return Statement(
-        "SELECT name, to_char(greatest(open_until, off_until) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS until,"
-        " coalesce(reason, 'unknown') AS reason FROM search_provider WHERE greatest(open_until, off_until) > now()",
-        {},
-        lambda rows: [Rest(**row) for row in rows],
-    )
+    return Statement(_LOOK, {"names": list(names), "lanes": list(lanes)}, read)
 
 
 def book(pace: Pace, *, alone: bool, busy_for: timedelta) -> Statement[bool]:
-    """Book a provider for one query; false when somebody else has it, or it is not due.
+    """Book a provider for one query; False if another process has it, or it is not due.
 
-    One that is booked `alone` and never ended, because its process died, is free again after `busy_for`."""
+    A booking `alone` whose process died expires after `busy_for`."""
     return Statement(
         "UPDATE search_provider SET"
         " next_at = now() + %(interval)s * (1 - %(jitter)s + 2 * %(jitter)s * random()),"
@@ -119,7 +92,7 @@ def book(pace: Pace, *, alone: bool, busy_for: timedelta) -> Statement[bool]:
 
 
 def renew(name: str, *, busy_for: timedelta) -> Statement[None]:
-    """Keep a booking that is alone, while its query is on its way."""
+    """Keep a booking while its query is on its way."""
     return Statement(
         "UPDATE search_provider SET busy_until = now() + %(busy)s WHERE name = %(name)s AND busy_until IS NOT NULL"
         " RETURNING 1 AS renewed",
@@ -129,10 +102,10 @@ def renew(name: str, *, busy_for: timedelta) -> Statement[None]:
 
 
 def give_back(name: str, *, behind: Sequence[str] = ()) -> Statement[None]:
-    """Give a booking back that was not used. The next may be made at once, or when one of `behind` is due."""
+    """Give an unused booking back. The next may be made at once, or when one of `behind` is due."""
     return Statement(
         "UPDATE search_provider p SET busy_until = NULL, next_at = greatest(now(), (SELECT"
-        # A query on its way has mostly ended long before it would be given up.
+        # A query on its way mostly ends long before its booking expires.
         " min(greatest(o.next_at, o.open_until, least(o.busy_until, now() + %(busy)s)))"
         " FROM search_provider o WHERE o.name = ANY(%(behind)s))) WHERE p.name = %(name)s RETURNING 1 AS given",
         {"name": name, "behind": list(behind), "busy": LOOK_AGAIN},

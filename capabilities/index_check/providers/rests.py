@@ -1,4 +1,4 @@
-"""Rests: the search providers that a job waits for, as none may be asked now, or those that were did not answer."""
+"""Rests: the providers that a job waits for, and the state of each provider for operators."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,8 +9,12 @@ from pydantic import BaseModel, Field
 from capabilities.index_check.providers.causes import BLOCKS, cause_of, code_of
 from capabilities.index_check.providers.circuit_breaker import STATE
 from capabilities.index_check.providers.transitions import OUT_OF_USE, RESTING
-from pipeline.database import SQL
+from pipeline.database import SQL, Row, Statement
+from pipeline.offers.offers import Breaker
 from pipeline.timestamps import Timestamp, timestamp
+
+#: Providers have a row for each address and key that they ever had; rows that were not asked for so long are not shown.
+DAYS_SHOWN = 30
 
 
 class RestingProvider(BaseModel):
@@ -18,24 +22,24 @@ class RestingProvider(BaseModel):
 
     provider: str
     until: Timestamp
-    code: str = Field(description="Why it rests, or is asked again: captcha, throttled, config, transport …")
-    message: str = Field(description="The same in words.")
+    code: str = Field(description="Why it rests: captcha, throttled, config, transport …")
+    message: str = Field(description="The reason in words.")
 
 
 class WaitingFor(BaseModel):
     """Why a job's URLs wait."""
 
-    until: Timestamp = Field(description="When the first of them is asked again.")
+    until: Timestamp = Field(description="When the first provider is asked again.")
     providers: list[RestingProvider]
 
     @property
     def is_block(self) -> bool:
-        """Whether all of them refuse queries for now."""
+        """Whether all of them block us."""
         return all(one.code in BLOCKS for one in self.providers)
 
     @property
     def description(self) -> str:
-        """The same in words."""
+        """The reason in words."""
         each = "; ".join(
             f"{one.provider} is asked again at {timestamp(one.until)}: {one.message}" for one in self.providers
         )
@@ -43,25 +47,20 @@ class WaitingFor(BaseModel):
 
     @classmethod
     def of(cls, rows: Sequence[dict[str, Any]] | None) -> Self | None:
-        """Return what the rows of resting providers say, the first to end first; None: nothing is waited for."""
+        """Return the reason in rows of resting providers, in order of `until`; None if there are none."""
         if not rows:
             return None
-        providers = [_provider(**row) for row in rows]
+        providers = []
+        for row in rows:
+            until, cause = datetime.fromisoformat(row["until"]), row["reason"] or "engine_unavailable"
+            code, message = code_of(cause), cause_of(cause)
+            providers.append(RestingProvider(provider=row["provider"], until=until, code=code, message=message))
         return cls(until=providers[0].until, providers=providers)
 
 
-def _provider(provider: str, until: str, reason: str | None) -> RestingProvider:
-    cause = reason or "engine_unavailable"
-    return RestingProvider(
-        provider=provider, until=datetime.fromisoformat(until), code=code_of(cause), message=cause_of(cause)
-    )
-
-
 def asked_again(jobs: SQL) -> SQL:
-    """Return an SQL expression: the providers as JSON that did not answer when they were asked about URLs of a job, if
-    that was the last that became of any of its URLs, or null. `jobs` is the name of a table of jobs.
-
-    Only URLs that wait are looked at: there are few of them, and they have an index."""
+    """Return an SQL expression: the providers that did not answer about a job's waiting URLs, as JSON, or null if a URL
+    was answered since. `jobs` is the name of a table of jobs. Waiting URLs are few, and have an index."""
     return SQL(
         "(SELECT jsonb_agg(jsonb_build_object('provider', w.provider, 'until', w.until, 'reason', w.code)"
         " ORDER BY w.until, w.provider) FROM (SELECT DISTINCT ON (i.error->>'provider')"
@@ -74,9 +73,9 @@ def asked_again(jobs: SQL) -> SQL:
 
 
 def resting(rows: SQL, *, unless: SQL) -> SQL:
-    """Return an SQL expression: the resting providers as JSON, if all rows of a query of search_provider rest, or null.
+    """Return an SQL expression: the resting providers as JSON if all rows of a query of search_provider rest, or null.
 
-    Where all are out of use it is null: then URLs fail, and wait for none. `unless` is asked only if all rest."""
+    It is null if all are out of use: then URLs fail and don't wait. `unless` is evaluated only if all rest."""
     return SQL(
         "(SELECT jsonb_agg(jsonb_build_object('provider', f.provider, 'until', {until}, 'reason', f.reason)"
         " ORDER BY {until}, f.provider) FROM ({rows}) f,"
@@ -90,4 +89,34 @@ def resting(rows: SQL, *, unless: SQL) -> SQL:
         resting=SQL(", ").join(RESTING),
         out_of_use=SQL(", ").join(OUT_OF_USE),
         unless=unless,
+    )
+
+
+def list_breakers() -> Statement[list[Breaker]]:
+    """Read the search providers' circuit breakers."""
+    return Statement(
+        SQL(
+            "SELECT p.name, {state} AS state, greatest(p.open_until, p.off_until) AS until, p.reason,"
+            " p.answered_at, now() AS now FROM search_provider p"
+            " WHERE p.next_at > now() - make_interval(days => %(days)s) ORDER BY p.name LIMIT 100"
+        ).format(state=STATE),
+        {"days": DAYS_SHOWN},
+        lambda rows: [_breaker(row) for row in rows],
+    )
+
+
+def _breaker(row: Row) -> Breaker:
+    state: Any = row["state"]
+    is_resting = state in RESTING
+    reason = row["reason"] or "engine_unavailable"
+    return Breaker(
+        name=row["name"],
+        service=row["name"].partition(":")[0],
+        state=state,
+        is_resting=is_resting,
+        until=row["until"] if is_resting else None,
+        reason=cause_of(reason) if is_resting else "",
+        cause=reason if is_resting else "",
+        answered_at=row["answered_at"],
+        now=row["now"],
     )

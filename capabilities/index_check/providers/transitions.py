@@ -1,6 +1,6 @@
-"""Transitions: states and events of a search provider's circuit breaker, and the table of what follows from each.
+"""Transitions: the states and events of a search provider's circuit breaker, and the table of its transitions.
 
-docs/indexing.md shows the same table in words. Guards and effects are SQL about a row `p` of search_provider.
+The capability's README shows the same table. Guards and effects are SQL about a row `p` of search_provider.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from pipeline.database import SQL
 
 
 class State(StrEnum):
-    """What may be done with a provider now."""
+    """The state of a provider."""
 
     CLOSED = "closed"  # it is asked at its pace
-    OPEN = "open"  # it has blocked us: nobody asks it until its rest is over
+    OPEN = "open"  # it has blocked us, and rests
     HALF_OPEN = "half_open"  # its rest is over: one probe at a time is sent
     RECOVERING = "recovering"  # half open, and the first probe was answered
-    MISCONFIGURED = "misconfigured"  # it has refused our key or request: nobody asks it, and no URL waits for it
+    MISCONFIGURED = "misconfigured"  # it has refused our key, and no URL waits for it
 
 
 #: Nobody asks the provider until `open_until`.
@@ -29,7 +29,7 @@ PROBING = (State.HALF_OPEN, State.RECOVERING)
 
 
 class Event(StrEnum):
-    """What a query came to, or the end of a rest."""
+    """The outcome of a query, or the end of a rest."""
 
     ANSWERED = "answered"  # the page is indexed, or not
     BLOCKED = "blocked"  # a captcha, HTTP 429, or a block of the engines behind the provider
@@ -37,7 +37,7 @@ class Event(StrEnum):
     BRIEF_LIMIT = "brief_limit"  # an API's limit a second, which names its end
     UNREACHABLE = "unreachable"  # no connection, or HTTP 5xx
     REFUSED = "refused"  # the API does not accept our key or request
-    INCONCLUSIVE = "inconclusive"  # nothing that says something about the provider
+    INCONCLUSIVE = "inconclusive"  # says nothing about the provider
     TIME_PASSED = "time_passed"  # the rest is over; applied whenever the row is read
 
 
@@ -73,8 +73,8 @@ class Transition(NamedTuple):
 
 
 _C, _O, _H, _R, _M = State
-#: Of the rows for a state and an event, the first whose guard holds counts. Where there is none, the state stays: what
-#: was on its way when a breaker opened is no probe.
+#: For a state and an event, the first row whose guard holds counts. Without one the state stays: a query that was on
+#: its way when a breaker opened is no probe.
 TRANSITIONS = (
     Transition(_C, Event.BLOCKED, _O, FIRST_REST),
     Transition(_C, Event.REFUSED, _M, OFF),

@@ -1,4 +1,4 @@
-"""Given: what is made of the URLs of a request: bare domains get a scheme, and those that can't be checked a fault."""
+"""Given: the URLs of a request as they are checked. A bare domain gets a scheme, an invalid URL a fault."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,14 +11,14 @@ from pydantic.config import JsonDict
 
 from pipeline.downloads.urls import MAX_CHARACTERS, fault_of, host_key
 
-#: A host with a dot in it, and what follows it; what names a scheme or a user has no such beginning.
+#: A host with a dot in it, and the rest of the URL. A scheme or a user has no such beginning.
 BARE = re.compile(r"(?P<host>[^\s:/?#@\\]+\.[^\s:/?#@\\.]+)\.?(?::[0-9]{1,5})?(?:[/?#].*)?", re.DOTALL)
-#: What a row's JSON can't keep, or a terminal should not be sent.
+#: Characters that a row's JSON can't keep, or a terminal should not be sent.
 UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Given(NamedTuple):
-    """A URL as it is checked; `sent` is what it was made of, where that is not the same; `fault` why it can't be."""
+    """A URL as it is checked. `sent` is the text that it was made of, if that differs; `fault` is why it is invalid."""
 
     url: str
     sent: str | None = None
@@ -26,7 +26,7 @@ class Given(NamedTuple):
 
 
 def read_urls(sent: Iterable[str]) -> Iterator[Given]:
-    """Yield what is made of some URLs, in order, the same one only once."""
+    """Yield the URLs in order, each once."""
     seen: set[str] = set()
     for text in sent:
         given = read_url(text)
@@ -36,23 +36,29 @@ def read_urls(sent: Iterable[str]) -> Iterator[Given]:
 
 
 def read_url(text: str) -> Given:
-    """Return what is made of a URL: `example.org/a` is `https://example.org/a`."""
+    """Return a URL as it is checked: `example.org/a` becomes `https://example.org/a`."""
     url = completed(text)
     fault = fault_of(url)
     if fault is not None:
-        return Given(_storable(text), fault=fault)
+        storable = UNSTORABLE.sub(lambda found: ascii(found[0])[1:-1], text[:MAX_CHARACTERS])
+        return Given(storable, fault=fault)
     return Given(url, None if url == text else text)
 
 
 def completed(text: str) -> str:
-    """Return a URL with a scheme, where it is a bare domain; others stay as they are."""
-    return text if text.startswith(("http://", "https://")) else _completed(text)
+    """Return a URL with a scheme if it is a bare domain that can exist (`index.html` can't); others stay."""
+    if text.startswith(("http://", "https://")):
+        return text
+    bare = text.strip(" \t\r\n")
+    found = BARE.fullmatch(bare)
+    host = host_key(found["host"]) if found else None
+    return text if host is None or _suffixes().publicsuffix(host) is None else f"https://{bare}"
 
 
 #: The URL of a sitemap in a request.
 SitemapUrl = Annotated[str, Field(min_length=1), AfterValidator(completed)]
 
-#: Requests without URLs, and with two kinds of them, as JSON Schemas; a field that is null counts as not sent.
+#: JSON Schemas of requests without URLs, and with two kinds of them. A field that is null counts as not sent.
 NEITHER: JsonDict = {"properties": {"urls": {"type": "null"}, "sitemap_url": {"type": "null"}}}
 BOTH: JsonDict = {
     "properties": {"urls": {"type": "array"}, "sitemap_url": {"type": "string"}},
@@ -60,24 +66,7 @@ BOTH: JsonDict = {
 }
 
 
-def _completed(text: str) -> str:
-    """Return a URL with a scheme, if it begins with a domain that there can be: `index.html` is none."""
-    bare = text.strip(" \t\r\n")
-    found = BARE.fullmatch(bare)
-    if found is None:
-        return text
-    host = host_key(found["host"])
-    if host is None or _suffixes().publicsuffix(host) is None:
-        return text
-    return f"https://{bare}"
-
-
-def _storable(text: str) -> str:
-    """Return a text as a row can keep and show it."""
-    return UNSTORABLE.sub(lambda found: ascii(found[0])[1:-1], text[:MAX_CHARACTERS])
-
-
 @cache
 def _suffixes() -> PublicSuffixList:
-    # Not those that nobody has registered: a file's ending would be one.
+    # Registered suffixes alone: else a file's ending would be one.
     return PublicSuffixList(accept_unknown=False)

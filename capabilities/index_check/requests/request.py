@@ -1,36 +1,44 @@
-"""The request for an index check: its fields, and the lanes of its URLs."""
+"""The request for an index check: its fields, the lanes of its URLs, and what is refused before a charge."""
 
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from capabilities.index_check.requests.given import BOTH, NEITHER, SitemapUrl
+from capabilities.index_check.requests.given import BOTH, NEITHER, SitemapUrl, read_url
 from capabilities.index_check.results.jobs import KIND, OWNED_LANE, PROVIDERS
-from capabilities.index_check.sites.connections import SEARCH_CONSOLE
+from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE, OwnedSite, SiteMap
 from pipeline.downloads.urls import MAX_CHARACTERS
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Request
-from pipeline.sources import Source
+from pipeline.kind import Request, Source
+from pipeline.offers.offers import Offer, Offers
 
 #: URLs of one job (docs/api.md, Limits).
 MAX_URLS = 10_000
-#: Characters of a job's name.
+#: Characters of a job's name, and the pattern of one: no control characters.
 MAX_NAME = 200
-#: What it is made of: no control characters.
 NAME = r"^[^\x00-\x1f\x7f]+$"
 #: Faulty URLs that a refusal names.
 MAX_NAMED = 20
 #: Room for so many of the longest URLs.
 MAX_BODY_BYTES = 32 * 2**20
-#: The indexes that the providers answer from (jobs.py).
+#: The indexes that providers answer from.
 INDEXES = tuple(dict.fromkeys(PROVIDERS.values()))
-#: The lane of URLs that name a provider, or an index; those that name neither have the kind's.
+#: The lane of URLs that name a provider, or an index; others have the kind's.
 ENGINE_LANES = {provider: f"{KIND}_{provider}" for provider in PROVIDERS}
 INDEX_LANES = {index: f"{KIND}_index_{index}" for index in INDEXES}
+#: The lane of invalid URLs, which are asked of nobody, and wait for nobody.
+FAULTY_LANE = f"{KIND}_faulty"
 #: Services for site owners that a request may name, and the index of each. Bing's gives no verdict.
 OWNED_ENGINES = {SEARCH_CONSOLE: "google"}
-#: The lane of URLs that can't be checked, which no provider is asked about, and which wait for none.
-FAULTY_LANE = f"{KIND}_faulty"
+#: The services that are asked, in order, by the index that a request names; none for other indexes.
+SERVICES: dict[str | None, Sequence[str]] = {
+    None: (SEARCH_CONSOLE, BING_WEBMASTER),
+    "google": (SEARCH_CONSOLE,),
+    "bing": (BING_WEBMASTER,),
+}
+#: A row of an item: its input, price and lane.
+ItemRow = tuple[Mapping[str, Any], int, str | None]
 
 
 class UrlsInvalid(InvalidRequest):
@@ -39,53 +47,143 @@ class UrlsInvalid(InvalidRequest):
     code = "urls_invalid"
 
 
-class UrlsMissing(InvalidRequest):
-    """There is nothing to check."""
+class SiteNotConnected(InvalidRequest):
+    """The request names a service for site owners, but the account has not connected the sites of some URLs."""
 
-    message = "urls: This field is required, or else sitemap_url."
-
-    def __init__(self) -> None:
-        super().__init__(details=[{"field": "urls", "message": "This field is required.", "code": "field_missing"}])
+    code = "site_not_connected"
 
 
 class IndexCheckRequest(Request):
-    """Which URLs, and, if it matters, in whose results."""
+    """The URLs, and the provider or index that has to answer."""
 
     model_config = ConfigDict(json_schema_extra={"not": {"anyOf": [NEITHER, BOTH]}})
 
-    type: Literal["check", "submit"] = Field(description="check, or submit where the operator has turned it on.")
+    type: Literal["check", "submit"] = Field(description="check, or submit where the operator has enabled it.")
     urls: list[str] = Field(
         default_factory=list,
         min_length=1,
         max_length=MAX_URLS,
-        description="URLs; the same one twice counts once, and example.org/a stands for https://example.org/a.",
+        description="URLs. Duplicates count once; example.org/a stands for https://example.org/a.",
     )
     sitemap_url: SitemapUrl | None = Field(
         None, max_length=MAX_CHARACTERS, description="A sitemap, or an index of sitemaps, instead of urls."
     )
-    skip_invalid: bool = Field(
-        False, description="A URL that can't be checked fails alone; by default all are refused for it."
-    )
+    skip_invalid: bool = Field(False, description="Let an invalid URL fail alone. By default it refuses the request.")
     name: str | None = Field(
-        None,
-        min_length=1,
-        max_length=MAX_NAME,
-        pattern=NAME,
-        description="Of the job, to find it again.",
+        None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="A name to find the job by."
     )
     source: Literal[Source, "tts"] = Field("web", description="Where the request comes from.")
     engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
     index: str | None = Field(
-        None, description="Whose index has to answer: google, bing, brave, duckduckgo …; by default any."
+        None, description="The index that has to answer: google, bing, brave, duckduckgo …; by default any."
     )
-    fresh: bool = Field(False, description="Ask now, whatever was answered lately.")
-    diagnose: bool = Field(False, description="Look at pages without a good answer, and say why; it costs nothing.")
+    fresh: bool = Field(False, description="Ask now, and reuse no earlier answer.")
+    diagnose: bool = Field(False, description="Find out why pages are not indexed, free of charge.")
 
 
 def lane_of(engine: str | None, index: str | None = None) -> str:
-    """Return the lane of URLs that name a provider, an index or neither; one from elsewhere has none of its own."""
+    """Return the lane of URLs that name a provider, an index or neither. A plug-in's provider has none of its own."""
     if engine in OWNED_ENGINES:
         return OWNED_LANE
     if engine:
         return ENGINE_LANES.get(engine, KIND)
     return INDEX_LANES.get(index, KIND) if index else KIND
+
+
+def check_urls(request: IndexCheckRequest) -> None:
+    """Refuse a request without URLs, and one with invalid URLs unless they are skipped.
+
+    Raises InvalidRequest; UrlsInvalid names the first of them."""
+    if not request.urls:
+        missing = {"field": "urls", "message": "This field is required.", "code": "field_missing"}
+        raise InvalidRequest("urls: This field is required, or else sitemap_url.", details=[missing])
+    if request.skip_invalid:
+        return
+    faults = [
+        {"field": f"urls.{index}", "message": f"{url[:200]!a}: {fault}.", "code": "url_invalid"}
+        for index, url in enumerate(request.urls)
+        if (fault := read_url(url).fault) is not None
+    ]
+    if faults:
+        raise UrlsInvalid(
+            f"{len(faults):,} of {len(request.urls):,} URLs can't be checked, and nothing was charged. The first: "
+            f"{faults[0]['message']} Correct them or leave them out; a job skips them with skip_invalid: true.",
+            details=faults[:MAX_NAMED],
+            invalid_urls=len(faults),
+        )
+
+
+def check_engine(request: IndexCheckRequest, offers: Offers) -> None:
+    """Refuse a provider or an index that is not set up. Raises InvalidRequest."""
+    offered = offers.of("search")
+    # Until a pool has published its offers, any known provider may be named.
+    known = [offer.engine for offer in offered if offer.ready] if offered else list(PROVIDERS)
+    # Whether the URLs' sites are connected is looked up when the account is known.
+    require_engine(request.engine, [*known, *OWNED_ENGINES])
+    if request.index is not None:
+        _check_index(request.index, request.engine, offered)
+
+
+def require_engine(engine: str | None, known: Sequence[str]) -> None:
+    """Refuse an engine that is not among the known ones. Raises InvalidRequest."""
+    if engine is not None and engine not in known:
+        raise InvalidRequest(
+            f"engine can't be {engine[:40]!a}; set up here are {', '.join(known) or 'none'}. "
+            "Name one of them, or leave it out.",
+            code="engine_unknown",
+            field="engine",
+        )
+
+
+def index_of(offer: Offer) -> str:
+    """Return the index that a provider answers from; by default its own."""
+    return str(offer.content.get("index") or offer.engine)
+
+
+def _check_index(index: str, engine: str | None, offered: Sequence[Offer]) -> None:
+    ready: dict[str, list[str]] = {}
+    if engine in OWNED_ENGINES:
+        ready[OWNED_ENGINES[engine]] = [engine]
+    for offer in offered:
+        if offer.ready and engine in (None, offer.engine):
+            ready.setdefault(index_of(offer), []).append(offer.engine)
+    if index not in (ready if offered or ready else INDEXES):
+        listed = ", ".join(f"{name} (by {', '.join(engines)})" for name, engines in ready.items())
+        raise InvalidRequest(
+            f"index can't be {index[:40]!a}: {f'the engine {engine} answers from' if engine else 'set up here are'} "
+            f"{listed or ('none' if offered else ', '.join(INDEXES))}. Name one of them, or leave it out.",
+            code="index_unknown",
+            field="index",
+        )
+
+
+def services_for(engine: str | None, index: str | None) -> Sequence[str]:
+    """Return the services for site owners that a request allows, in order."""
+    if engine is not None:
+        return (engine,) if engine in OWNED_ENGINES else ()
+    return SERVICES.get(index, ())
+
+
+def with_lanes(rows: Sequence[ItemRow], request: IndexCheckRequest, sites: Iterable[OwnedSite]) -> list[ItemRow]:
+    """Return rows, with their own lane for URLs of connected sites. Raises SiteNotConnected."""
+    services, owned = services_for(request.engine, request.index), SiteMap(sites)
+    placed: list[ItemRow] = []
+    missing: list[str] = []
+    for given, price, lane in rows:
+        is_faulty = given.get("fault") is not None
+        is_owned = not is_faulty and bool(owned.find(given["url"], services))
+        placed.append((given, price, OWNED_LANE if is_owned else lane))
+        if not is_owned and not is_faulty:
+            missing.append(given["url"])
+    if request.engine in OWNED_ENGINES and missing:
+        raise SiteNotConnected(
+            f"{len(missing):,} of {len(rows):,} URLs are of no site that this account has connected to"
+            f" {request.engine}, and nothing was charged. The first: {missing[0][:200]!a}. Connect their sites, or"
+            " leave `engine` out.",
+            details=[
+                {"field": "urls", "message": f"{url[:200]!a}: its site is not connected.", "code": "site_not_connected"}
+                for url in missing[:MAX_NAMED]
+            ],
+            field="engine",
+        )
+    return placed

@@ -1,4 +1,4 @@
-"""Index jobs: checks and submissions of URLs as their users see them, read from their items."""
+"""Index jobs: checks and submissions of URLs, read from their items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ from pipeline.database import SQL, Statement, page_of, read_page
 from pipeline.lifecycle.jobs import SELECT_JOBS, Job, select_page
 from pipeline.timestamps import Timestamp
 
-#: The kind of jobs that check URLs, and of those that submit them.
+#: The kinds of jobs that check URLs, and that submit them.
 KIND = "index_check"
 SUBMIT_KIND = "index_submit"
-#: The lane of URLs of connected sites, which their owners' services are asked about first (owned.py).
+#: The lane of URLs of connected sites, which are asked of the owners' services first (handlers/owned.py).
 OWNED_LANE = f"{KIND}_owned"
 
-#: The search providers that there are, and whose index each answers from.
+#: The search providers, and the index that each answers from.
 PROVIDERS: Mapping[str, str] = {
     "serper": "google",
     "serpapi": "google",
     "dataforseo": "google",
     "brave_api": "brave",
-    "searxng": "mixed",  # unless it is told to ask one engine alone
-    # It says that it takes most links from Bing, and has indexes of its own: what it misses Bing may have.
+    "searxng": "mixed",  # unless it asks one engine alone
+    # It takes most links from Bing, and some from its own indexes: Bing may have what it misses.
     "duckduckgo": "duckduckgo",
     "bing": "bing",
     "google": "google",
@@ -36,36 +36,36 @@ PROVIDERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class JobType:
-    """A type of index jobs: their kind, and the family of the engines that their URLs are given to."""
+    """A type of index jobs: its kind, and the family of its engines."""
 
     kind: str
     family: str
 
 
-#: By the name that a request has for it.
+#: Types by their name in a request.
 TYPES: Mapping[str, JobType] = {"check": JobType(KIND, "search"), "submit": JobType(SUBMIT_KIND, "submission")}
 
 
 def type_of(kind: str) -> str:
-    """Return the type of the jobs of a kind."""
+    """Return the type of a kind's jobs."""
     return next(name for name, one in TYPES.items() if one.kind == kind)
 
 
 def family_of(kind: str) -> str:
-    """Return the family of the engines that the URLs of a kind's jobs are given to."""
+    """Return the family of a kind's engines."""
     return TYPES[type_of(kind)].family
 
 
-#: Items done before their rate tells more than the pace does.
+#: Items after which the job's own rate tells more than the pace.
 TELLING = 10
 
 
 @dataclass(frozen=True, slots=True)
 class CountedJob:
-    """A job, and how many of its URLs came out how.
+    """A job, and the counts of its URLs.
 
-    While it runs, `now` is the database's clock, and `begins` when a provider may be asked again. `resting` are its
-    providers, if it waits because none of them may be asked, or because those that were asked last did not answer."""
+    While it runs, `now` is the database's clock, `begins` the time when a provider may be asked again, and `resting`
+    the providers that it waits for."""
 
     job: Job
     indexed: int
@@ -76,17 +76,17 @@ class CountedJob:
 
     @property
     def waiting_for(self) -> WaitingFor | None:
-        """Why its URLs wait; None: they don't."""
+        """Why its URLs wait, or None."""
         return WaitingFor.of(self.resting)
 
     @property
     def pending(self) -> int:
-        """How many of its URLs have no end yet."""
+        """The number of URLs that have not ended."""
         return 0 if self.job.is_final else self.job.items_total - self.job.items_ok - self.job.items_failed
 
 
 class IndexJob(BaseModel):
-    """An index job as its users see it."""
+    """An index job."""
 
     id: UUID
     name: str | None
@@ -100,16 +100,16 @@ class IndexJob(BaseModel):
     created_at: Timestamp
     pending_count: int
     failed_count: int
-    rate_limited_count: int = Field(description="Blocked: those that failed, and those that wait for the block to end.")
+    rate_limited_count: int = Field(description="URLs that were blocked, or wait for a block to end.")
     sitemap_url: str | None
     eta: Timestamp | None
     waiting_for: WaitingFor | None = Field(
-        description="Why its URLs wait: all its providers rest, or those asked last did not answer."
+        description="Why its URLs wait: all providers rest, or the last ones asked did not answer."
     )
 
     @classmethod
     def of(cls, counted: CountedJob, *, interval: timedelta = timedelta()) -> Self:
-        """Return a job for its users. A URL takes an `interval`, until the job's own rate tells more."""
+        """Return a job's document. A URL takes an `interval`, until the job's own rate tells more."""
         job, waiting_for = counted.job, counted.waiting_for
         processed = job.items_ok + job.items_failed
         status = status_of_job(job)
@@ -126,7 +126,7 @@ class IndexJob(BaseModel):
             error_message=str((job.error or {}).get("message", "")) or None if has_message else None,
             created_at=job.created_at,
             pending_count=counted.pending,
-            # A cancelled or expired job's other URLs have no answer either; their records say failed.
+            # The other URLs of a cancelled or expired job have no answer either: their records say failed.
             failed_count=job.items_total - job.items_ok if job.is_final else job.items_failed,
             rate_limited_count=counted.rate_limited + (counted.pending if waiting_for and waiting_for.is_block else 0),
             sitemap_url=job.request.get("sitemap_url"),
@@ -141,7 +141,6 @@ def status_of_job(job: Job) -> str:
         return "running"
     if job.state == "cancelled":
         return "cancelled"
-    # All URLs have come to their end, even if none of them well.
     return "complete" if job.items_ok + job.items_failed == job.items_total else "failed"
 
 
@@ -166,8 +165,8 @@ def _end_of(counted: CountedJob, interval: timedelta) -> datetime | None:
     return counted.begins + (job.items_total - processed) * interval
 
 
-#: Rows of the providers that may be asked about the job's URLs. Each has one for each key that it ever had: the one
-#: that was asked last is the one that counts. Engines that take submissions have none; their URLs wait by themselves.
+#: Rows of the providers that may be asked about the job's URLs. A provider has one for each key that it ever had; the
+#: one that was asked last counts. Submission engines have none; their URLs wait by themselves.
 _ROWS = SQL(
     "SELECT DISTINCT ON (split_part(s.name, ':', 1)) s.*, split_part(s.name, ':', 1) AS provider"
     " FROM search_provider s WHERE split_part(s.name, ':', 1) = ANY("
@@ -178,14 +177,14 @@ _ROWS = SQL(
     " ORDER BY split_part(s.name, ':', 1), s.next_at DESC"
 )
 _BEGINS = SQL(
-    # Of those that are not out of use, the one that is free first.
+    # The first to be free of those that are not out of use.
     "greatest(now(), (SELECT min(greatest(f.next_at, f.open_until)) FROM ({rows}) f"
     " WHERE coalesce(f.off_until <= now(), true)),"
     " (SELECT max(i.run_at) FROM item i"
     " WHERE p.kind = %(submit)s AND p.finished_at IS NULL AND i.job_id = p.id AND i.state = 'waiting'))"
 ).format(rows=_ROWS)
 _IS_ASKED_ELSEWHERE = SQL(
-    # A service for site owners is asked about some of its URLs. Few accounts have one: the others' URLs aren't read.
+    # A service for site owners is asked about some URLs. Few accounts have one, so others' URLs are not read.
     "EXISTS (SELECT FROM site_connection c WHERE c.account_id = p.account_id) AND EXISTS (SELECT FROM item i"
     " WHERE i.job_id = p.id AND i.lane = %(owned)s AND i.state IN ('waiting', 'ready', 'leased'))"
 )
@@ -193,7 +192,7 @@ _RESTING = SQL("CASE WHEN p.finished_at IS NULL THEN coalesce({resting}, {asked_
     resting=resting(_ROWS, unless=_IS_ASKED_ELSEWHERE), asked_again=asked_again(SQL("p"))
 )
 _COUNTED = SQL(
-    # Counted where the URLs are, and never wrong; each count has an index of its own (models/index_check.py).
+    # Counted from the items, and so never wrong; each count has its own index (models/index_check.py).
     "SELECT p.*, now() AS now, {begins} AS begins, {resting} AS resting,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id"
@@ -209,7 +208,7 @@ _FIND = _COUNTED.format(
 
 
 def providers_for(request: Mapping[str, Any], providers: Sequence[str]) -> list[str]:
-    """Return who of some providers may be asked about the URLs of a request, in order."""
+    """Return the providers that may be asked about a request's URLs, in order."""
     if engine := request.get("engine"):
         return [engine]
     index = request.get("index")
@@ -235,7 +234,7 @@ def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) 
     )
 
 
-#: The kinds stand here too, for their index: else all jobs of the account would be read.
+#: The kinds are literals, for their index: else all jobs of the account would be read.
 _LISTED = SQL(
     "j.account_id = %(account)s AND j.kind IN ({kinds}) AND j.kind = ANY(%(kinds)s)"
     " AND j.purged_at IS NULL AND coalesce(j.expires_at >= now(), true)"
@@ -254,12 +253,10 @@ def list_index_jobs(
     limit: int,
     offset: int,
 ) -> Statement[tuple[list[CountedJob], int]]:
-    """Read a page of an account's index jobs, newest first, and how many there are in all.
+    """Read a page of an account's index jobs, newest first, and their total.
 
-    `wanted` names a type, `name` those that were given it; `statuses` are some of JOB_STATUSES, none: any; `since` and
-    `until` are of their submission, the latter exclusive.
-
-    Those whose URLs have been deleted are left out: nothing counts them."""
+    `wanted` is a type; `statuses` are of JOB_STATUSES, by default any; `until` is exclusive. Jobs whose URLs have been
+    deleted are left out."""
     conditions = {
         _LISTED: True,
         SQL("j.request->>'name' = %(name)s"): name is not None,
@@ -289,5 +286,5 @@ def list_index_jobs(
 
 
 def _kinds(wanted: str | None = None) -> list[str]:
-    """Return the kinds of index jobs, or of those of a type."""
+    """Return the kinds of index jobs, or of a type of them."""
     return [one.kind for name, one in TYPES.items() if wanted in (None, name)]

@@ -1,15 +1,16 @@
 """Raw result: everything that is known about a checked URL, as its record shows it (docs/indexing.md, Records)."""
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from pydantic import BaseModel, Field
+from pydantic.config import JsonDict
 
 from pipeline.kind import Stored
 
 Reason = Literal["indexed", "not_indexed", "submitted", "rate_limited", "error"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
-DATE_TIME: dict[str, Any] = {"format": "date-time"}
+DATE_TIME: JsonDict = {"format": "date-time"}
 
 
 class Inspection(BaseModel):

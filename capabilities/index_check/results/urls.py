@@ -78,9 +78,9 @@ def list_urls(
     limit: int,
     offset: int,
 ) -> Statement[tuple[list[UrlRecord], int]]:
-    """Read a page of a job's URLs, in input order, and how many fit in all; of some statuses and reasons, or any.
+    """Read a page of a job's URLs with some statuses and reasons, or any, in input order, and their total.
 
-    `waits` is why its URLs wait, where they do."""
+    `waits` is why its URLs wait, if they do."""
     where = SQL("i.job_id = %(job)s AND {has_status} AND {has_reason}").format(
         has_status=SQL("i.state = ANY(%(states)s)" if statuses else "true"),
         has_reason=SQL("{} = ANY(%(reasons)s)").format(_REASON) if reasons else SQL("true"),
@@ -105,7 +105,7 @@ def list_urls(
 
 
 def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
-    """Read the URLs that come after one in input order; -1 begins."""
+    """Read the URLs after an index, in input order; -1 begins."""
     return Statement(
         f"{SELECT_ITEMS} WHERE i.job_id = %(job)s AND i.index > %(after)s ORDER BY i.index LIMIT %(limit)s",
         {"job": job_id, "after": after, "limit": limit},
@@ -114,8 +114,7 @@ def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
 
 
 def urls_to_retry(job_id: UUID, *, reason: str | None = None) -> Statement[list[str]]:
-    """Read the URLs of a job with a reason, or all that have no answer."""
-    # One that can't be checked is no other the next time.
+    """Read a job's valid URLs with a reason, or all without an answer."""
     return Statement(
         SQL(
             "SELECT i.input->>'url' AS url FROM item i"

@@ -1,4 +1,4 @@
-"""Verdicts: the cache of what search providers said of pages."""
+"""Verdicts: the cache of answers about pages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from pipeline.database import SQL, Statement
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a provider said of a page, and how long ago."""
+    """An answer about a page, and its age."""
 
     output: dict[str, Any]
     age: timedelta
@@ -30,21 +30,18 @@ _KEEP = SQL(
 
 
 def keep_verdict(provider: str, page: bytes, output: Mapping[str, Any], *, pace_name: str) -> Statement[None]:
-    """Keep what a provider said of a page, and note the good answer for its circuit breaker."""
-    return Statement(
-        _KEEP,
-        {"name": pace_name, "page": page, "output": Jsonb(output), "provider": provider},
-        lambda rows: None,
-    )
+    """Keep a provider's answer about a page, and note it for its circuit breaker."""
+    values = {"name": pace_name, "page": page, "output": Jsonb(output), "provider": provider}
+    return Statement(_KEEP, values, lambda rows: None)
 
 
 def find_verdict(
     providers: Sequence[str], page: bytes, *, reuse: Reuse, since_job: UUID | None = None
 ) -> Statement[Known | None]:
-    """Read what one of the providers said of a page lately; the first that said something counts.
+    """Read a fresh answer about a page from the first of the providers that has one.
 
-    `since_job`: only what was said since that job was made. That a page is not indexed, as processes of the release
-    before say it without proof, is not used: they don't name the index."""
+    `since_job`: no answer from before that job. A negative of the release before has no proof, and is not used: it
+    names no index."""
     return Statement(
         "SELECT v.output, now() - v.checked_at AS age FROM verdict v"
         " WHERE v.page = %(page)s AND v.provider = ANY(%(providers)s) AND v.checked_at > now() -"
@@ -64,7 +61,7 @@ def find_verdict(
 
 
 def forget_verdicts(*, older_than: timedelta, limit: int) -> Statement[int]:
-    """Delete verdicts that are too old to be used; returns how many."""
+    """Delete expired verdicts; returns how many."""
     return Statement(
         "WITH gone AS (DELETE FROM verdict WHERE (page, provider) IN (SELECT page, provider FROM verdict"
         " WHERE checked_at < now() - %(older_than)s ORDER BY checked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)"

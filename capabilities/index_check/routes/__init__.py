@@ -1,4 +1,4 @@
-"""Index check: its jobs, their URLs, both as files, and monitors that make jobs by the clock."""
+"""The routes of index jobs, their URLs and exports, and of monitors."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Exporting: an index job's URLs as CSV, a page of rows at a time."""
+"""Export: an index job's URLs as CSV, a page of rows at a time."""
 
 import csv
 import io
@@ -13,14 +13,14 @@ from pipeline.database import AsyncDatabase
 from pipeline.lifecycle.jobs import Item
 from pipeline.timestamps import timestamp
 
-#: Rows of a page: as much is in memory, however long the job is.
+#: Rows that are in memory at a time.
 PAGE_ROWS = 1_000
-#: Those that have always been there, in their order, and those that came later.
+#: The columns that have always been there, in their order, and the later ones.
 BASIC_COLUMNS = ("url", "status", "is_indexed", "reason", "search_status", "created_at", "updated_at")
 MORE_COLUMNS = ("provider", "index", "code", "matched_url", "checked_at")
-#: Which columns a request may ask for.
+#: Columns by the name that a request has for them.
 COLUMNS = {"basic": BASIC_COLUMNS, "all": BASIC_COLUMNS + MORE_COLUMNS}
-#: What tells Excel that a CSV file is UTF-8.
+#: Tells Excel that a CSV file is UTF-8.
 BYTE_ORDER_MARK = "\ufeff".encode()
 
 Cell = str | bool | datetime | None
@@ -28,14 +28,14 @@ Cell = str | bool | datetime | None
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An index job's URLs, and which columns of them are wanted."""
+    """An index job's URLs, and the wanted columns."""
 
     database: AsyncDatabase
     job_id: UUID
     columns: Sequence[str]
 
     async def pages(self) -> AsyncIterator[list[Item]]:
-        """Yield the job's items. Pages go by key, so that no transaction outlives one of them."""
+        """Yield the job's items in pages by key, so that no transaction outlives a page."""
         after = -1
         while items := await self.database.run(next_urls(self.job_id, after=after, limit=PAGE_ROWS)):
             yield items
@@ -44,13 +44,13 @@ class Export:
                 return
 
     def row(self, item: Item) -> list[Cell]:
-        """Return the cells of an item's URL; None is an empty one."""
+        """Return the cells of an item's URL; None is empty."""
         cells = cells_of(UrlRecord.of(item))
         return [cells[column] for column in self.columns]
 
 
 def cells_of(record: UrlRecord) -> dict[str, Cell]:
-    """Return the cells of a URL by their columns."""
+    """Return the cells of a URL by column."""
     raw = record.raw_result
     return {
         "url": record.url,
@@ -59,7 +59,7 @@ def cells_of(record: UrlRecord) -> dict[str, Cell]:
         "search_status": record.search_status,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
-        # Of answers that were stored by an earlier release, some are missing.
+        # Answers of earlier releases lack some.
         **{name: str(getattr(raw, name, None) or "") for name in ("reason", *MORE_COLUMNS)},
         "checked_at": datetime.fromisoformat(raw.checked_at) if raw and raw.checked_at else None,
     }

@@ -1,4 +1,4 @@
-"""From sitemap: a request that names a sitemap becomes one with its URLs, before it is priced and made a job."""
+"""From sitemap: gives a request with a sitemap its URLs, before it is priced and becomes a job."""
 
 import asyncio
 import hashlib
@@ -28,33 +28,17 @@ from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import find_replay
 from pipeline.settings import Settings
 
-#: Sitemaps of one account that a process reads at once: one with slow servers leaves room for the others.
+#: Sitemaps of one account that a process reads at once, so that slow servers leave room for other accounts.
 PER_ACCOUNT = 2
-#: When to come again, for who found no room.
+#: Retry-After when there is no room.
 COME_AGAIN = timedelta(seconds=10)
 
 
-class SitemapsBusy(ServiceUnavailable):
-    """Too many sitemaps are being read."""
-
-    code = "sitemaps_busy"
-    message = "Too many sitemaps are being read at the moment. Come again soon, or send the URLs."
-    retry_after = COME_AGAIN
-
-
-class TooManySitemaps(RateLimitExceeded):
-    """Too many sitemaps of the account are being read."""
-
-    code = "too_many_sitemaps"
-    message = f"{PER_ACCOUNT} sitemaps of this account are being read; wait for one of them, or send the URLs."
-    retry_after = COME_AGAIN
-
-
 class FromSitemap(Work):
-    """POST of index checks whose URLs may be those of a sitemap.
+    """POST of index checks, with URLs or a sitemap.
 
-    It is read here, so that the job's URLs and its price are known when it is made, and nothing is charged for a
-    sitemap that can't be read. It is read in threads with loops of their own: the process goes on answering others."""
+    The sitemap is read before the job is made, so that its price is known and an unreadable one costs nothing. Threads
+    with event loops of their own read it, while the process answers others."""
 
     def __init__(self, services: Services, kind: AnyKind, route: str) -> None:
         super().__init__(services, kind, route)
@@ -69,16 +53,16 @@ class FromSitemap(Work):
             raise InvalidRequest("urls and sitemap_url can't both be sent: leave one of them out.", field="sitemap_url")
         sent = _hash(request)
         if await self._was_made(req, caller, sent):
-            # The job is there, and its URLs with it; if it is gone in this moment, a URL that costs nothing is checked.
+            # The job has its URLs; if it is deleted at this moment, a URL that costs nothing is checked.
             found = {"urls": [""], "skip_invalid": True}
         else:
             found = {"urls": await self._pages(caller, request.sitemap_url)}
         order = await super()._order_of(req, caller, request.model_copy(update=found), upload)
-        # Told from others by what was sent: a sitemap changes, and a repeated request is the same one.
+        # The hash of what was sent: a sitemap changes, but a repeated request is the same.
         return replace(order, submission=replace(order.submission, request_hash=sent))
 
     async def _was_made(self, req: falcon.asgi.Request, caller: Caller, sent: bytes) -> bool:
-        """Return whether the request is one sent again, whose sitemap need not be read again."""
+        """Return whether the request is a repeated one, whose sitemap need not be read."""
         key = read_idempotency_key(req)
         if key is None:
             return False
@@ -95,23 +79,24 @@ class FromSitemap(Work):
 
     @asynccontextmanager
     async def _turn(self, account_id: UUID) -> AsyncIterator[None]:
-        """Hold one of the threads. Raises SitemapsBusy, TooManySitemaps."""
+        """Hold one of the threads. Raises ServiceUnavailable, RateLimitExceeded."""
         if self._reading[account_id] >= PER_ACCOUNT:
-            raise TooManySitemaps
+            message = f"{PER_ACCOUNT} sitemaps of this account are being read; wait for one of them, or send the URLs."
+            raise RateLimitExceeded(message, code="too_many_sitemaps", retry_after=COME_AGAIN)
         if self._reading.total() >= self._at_once:
-            raise SitemapsBusy
+            message = "Too many sitemaps are being read at the moment. Try again soon, or send the URLs."
+            raise ServiceUnavailable(message, code="sitemaps_busy", retry_after=COME_AGAIN)
         self._reading[account_id] += 1
         try:
             yield
         finally:
             self._reading[account_id] -= 1
-            self._reading += Counter()  # forgets who reads nothing
+            self._reading += Counter()  # drops zeros
 
 
 def _read(sitemap_url: str, settings: Settings) -> list[str]:
-    from capabilities.index_check.sitemaps.reading import (
-        list_pages,  # aiohttp, which takes a fifth of a second, and few processes need
-    )
+    # aiohttp, which takes a fifth of a second, and few processes need
+    from capabilities.index_check.sitemaps.reading import list_pages
 
     return list_pages(sitemap_url, settings.fetch, settings.of(SearchSettings).sitemap, max_pages=MAX_URLS)
 

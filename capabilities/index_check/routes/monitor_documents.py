@@ -1,4 +1,4 @@
-"""Monitor documents: what is sent to make or change a monitor, and how one is shown."""
+"""Monitor documents: requests to make or change a monitor, and its document."""
 
 from dataclasses import asdict
 from typing import ClassVar, Literal, Self
@@ -16,40 +16,40 @@ from pipeline.timestamps import Timestamp
 
 
 class MonitorRequest(Request):
-    """What is checked, how often, and who is told."""
+    """A new monitor."""
 
     model_config = ConfigDict(json_schema_extra={"not": {"anyOf": [NEITHER, BOTH]}})
 
-    urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="URLs; or else:")
-    sitemap_url: SitemapUrl | None = Field(None, description="A sitemap, which is read before each check.")
+    urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="URLs, or else a sitemap.")
+    sitemap_url: SitemapUrl | None = Field(None, description="A sitemap, read before each check.")
     every: Every = Field(description="day or week.")
     name: str | None = Field(
-        None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="Its name, and that of its jobs."
+        None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="The name of the monitor and its jobs."
     )
     engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
-    index: str | None = Field(None, description="Whose index has to answer; by default any.")
-    webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="Is told of changes after each check.")
+    index: str | None = Field(None, description="The index that has to answer; by default any.")
+    webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="Receives changes after a check.")
 
 
 class MonitorChanges(Request):
-    """What is changed; what is not sent stays."""
+    """Changes of a monitor. Fields that are not sent stay."""
 
     model_config = ConfigDict(json_schema_extra={"not": BOTH})
 
     cleared: ClassVar[frozenset[str]] = frozenset({"name", "engine", "index", "webhook_url"})
 
     state: State | None = Field(None, description="paused or active.")
-    urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="Instead of those before.")
-    sitemap_url: SitemapUrl | None = Field(None, description="Instead of the URLs before.")
+    urls: list[str] | None = Field(None, min_length=1, max_length=MAX_URLS, description="Replaces URLs or sitemap.")
+    sitemap_url: SitemapUrl | None = Field(None, description="Replaces URLs or sitemap.")
     every: Every | None = Field(None, description="day or week.")
-    name: str | None = Field(None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="null: none.")
+    name: str | None = Field(None, min_length=1, max_length=MAX_NAME, pattern=NAME, description="null removes it.")
     engine: str | None = Field(None, description="null: the operator's order.")
     index: str | None = Field(None, description="null: any.")
-    webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="null: nobody is told any more.")
+    webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="null removes it.")
 
 
 class MonitorSkipped(BaseModel):
-    """Why no job was made when it was due the last time."""
+    """Why the last run made no job."""
 
     code: str
     message: str
@@ -57,18 +57,18 @@ class MonitorSkipped(BaseModel):
 
 
 class LastDelivery(BaseModel):
-    """How the last event for the webhook fared."""
+    """The last delivery to the webhook."""
 
     state: Literal["pending", "delivered", "failed"]
     attempts: int
-    status: int | None = Field(description="HTTP status of the last try.")
+    status: int | None = Field(description="HTTP status of the last attempt.")
     error: str | None
     created_at: Timestamp
-    next_at: Timestamp | None = Field(description="When it is tried again.")
+    next_at: Timestamp | None = Field(description="Time of the next attempt.")
 
 
 class IndexMonitor(BaseModel):
-    """A monitor as its account sees it."""
+    """A monitor."""
 
     id: UUID
     name: str | None
@@ -77,9 +77,9 @@ class IndexMonitor(BaseModel):
     engine: str | None
     index: str | None
     sitemap_url: str | None
-    total_urls: int | None = Field(description="null: the sitemap has not been read yet.")
+    total_urls: int | None = Field(description="null until the sitemap has been read.")
     webhook_url: str | None
-    next_at: Timestamp | None = Field(description="When it checks again; null: it is paused.")
+    next_at: Timestamp | None = Field(description="Time of the next check; null if paused.")
     last_run_at: Timestamp | None
     last_job_id: UUID | None
     skipped: MonitorSkipped | None
@@ -88,7 +88,7 @@ class IndexMonitor(BaseModel):
 
     @classmethod
     def of(cls, monitor: Monitor) -> Self:
-        """Return a monitor for its account."""
+        """Return a monitor's document."""
         last = monitor.last_delivery
         fields = {
             **asdict(monitor),
@@ -101,13 +101,13 @@ class IndexMonitor(BaseModel):
 
 
 class IndexMonitorCreated(IndexMonitor):
-    """A monitor that has just got a webhook."""
+    """A monitor with a new webhook."""
 
-    webhook_secret: str | None = Field(None, description="What events are signed with. It is shown this once.")
+    webhook_secret: str | None = Field(None, description="The secret that signs events, shown only once.")
 
 
 class IndexMonitorChange(BaseModel):
-    """A URL whose answer differs from the one before of the same index."""
+    """A URL whose answer differs from the same index's last one."""
 
     id: str
     job_id: UUID
@@ -117,4 +117,4 @@ class IndexMonitorChange(BaseModel):
     provider: str
     proof_url: str | None
     checked_at: str = Field(json_schema_extra={"format": "date-time"})
-    before_at: str = Field(json_schema_extra={"format": "date-time"}, description="When it was not so yet.")
+    before_at: str = Field(json_schema_extra={"format": "date-time"}, description="Time of the answer before.")

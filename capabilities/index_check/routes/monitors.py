@@ -1,4 +1,4 @@
-"""Monitors: index checks that are made again every day or week, and what has changed between them."""
+"""Monitors: the routes of daily or weekly index checks and their changes."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,8 +10,7 @@ import falcon.asgi
 
 from api.http.bodies.fields import read_fields
 from api.http.operations import LOCATION, Operation, Reply
-from api.http.parameters import OFFSET, choice, limit
-from api.http.queries import show_page
+from api.http.parameters import OFFSET, choice, limit, show_page
 from api.services.resource import Resource, read_sent
 from api.work.answers import show_json
 from capabilities.index_check.kinds.index_check import IndexCheck
@@ -33,6 +32,7 @@ from capabilities.index_check.routes.monitor_documents import (
     MonitorChanges,
     MonitorRequest,
 )
+from capabilities.index_check.settings import IndexLimits
 from pipeline.accounts.accounts import lock_account
 from pipeline.accounts.keys import Caller
 from pipeline.database import Statement
@@ -40,15 +40,15 @@ from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target
 from pipeline.downloads.targets import shown as shown_url
 from pipeline.errors import Conflict, InvalidRequest, NotFound
-from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
+from pipeline.webhooks.accounts import NewWebhook, add_webhook, delete_webhook, move_webhook
 
 TAG = "search_check"
 LIMIT = limit(20, 100)
 CHANGE = choice("change", "Only changes of this kind.", CHANGE_KINDS)
 CHANGE_LIMIT = limit(100, 1_000)
-#: Fields that are those of each job.
+#: Fields of each job.
 OF_JOBS = ("engine", "index")
-#: Stands for URLs that were looked at when they were stored.
+#: Stands for stored URLs, which were checked before.
 ANY_URL = "https://example.org/"
 
 
@@ -60,19 +60,27 @@ class MonitorNotFound(NotFound):
 
 
 class TooManyMonitors(Conflict):
-    """The account has as many monitors as it may have."""
+    """The account has the most monitors that it may have."""
 
     code = "too_many_monitors"
 
 
 class AddressInvalid(InvalidRequest):
-    """The URL of a sitemap or of a webhook is none."""
+    """The URL of a sitemap or webhook is invalid."""
 
     code = "url_invalid"
 
 
+class UrlsOrSitemap(InvalidRequest):
+    """The request has both URLs and a sitemap, or neither."""
+
+    code = "urls_or_sitemap"
+    message = "Send either urls or sitemap_url."
+    field = "urls"
+
+
 class MonitorBase(Resource):
-    """What the resources of monitors share."""
+    """Common parts of the resources."""
 
     async def _find(self, caller: Caller, monitor_id: str) -> Monitor:
         try:
@@ -85,7 +93,7 @@ class MonitorBase(Resource):
         return found
 
     async def _check(self, fields: Mapping[str, Any]) -> None:
-        """Refuse what no index job would take, and what is no address. Raises InvalidRequest."""
+        """Refuse what an index job would refuse, and invalid addresses. Raises InvalidRequest."""
         for name in ("sitemap_url", "webhook_url"):
             if fields.get(name) is not None:
                 self._check_address(name, fields[name])
@@ -96,12 +104,12 @@ class MonitorBase(Resource):
         request = IndexCheckRequest(
             type="check", urls=fields.get("urls") or [ANY_URL], **{name: fields.get(name) for name in OF_JOBS}
         )
-        # Ten thousand hosts in other scripts take seconds to read, in which others are answered.
+        # In a thread: ten thousand hosts in other scripts take seconds to read.
         async with self._services.large_requests:
             await asyncio.to_thread(kind.check, request, offers)
 
     def _check_address(self, name: str, url: str) -> None:
-        """Refuse what is never asked; what its name leads to is looked at whenever it is. Raises AddressInvalid."""
+        """Refuse an address that is never asked. Its name is resolved with each request. Raises AddressInvalid."""
         try:
             read_target(url, Reach(self._services.settings.fetch.allow_networks))
         except Refused as refused:
@@ -119,7 +127,6 @@ class Monitors(MonitorBase):
         replies={200: Reply("A page, with its neighbours in Link.", list[IndexMonitor])},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of the account's monitors, newest first."""
         services = self._services
         caller = await services.authenticate_reader(req)
         limit, offset = LIMIT.read(req), OFFSET.read(req)
@@ -139,12 +146,11 @@ class Monitors(MonitorBase):
         errors=(409, 415),
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Make a monitor, which is due at once."""
         services = self._services
-        caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
+        caller, body = await read_sent(services, req, max_bytes=MAX_BODY_BYTES)
         wanted = read_fields(MonitorRequest, body)
         if (wanted.urls is None) == (wanted.sitemap_url is None):
-            raise InvalidRequest("Send either urls or sitemap_url.", code="urls_or_sitemap", field="urls")
+            raise UrlsOrSitemap
         await self._check(wanted.model_dump())
         webhook = NewWebhook(caller.account_id, wanted.webhook_url) if wanted.webhook_url else None
         monitor = NewMonitor(
@@ -157,9 +163,9 @@ class Monitors(MonitorBase):
             sitemap_url=wanted.sitemap_url,
             webhook_id=webhook.id if webhook else None,
         )
-        most = services.settings.limits.index_monitors
+        most = services.settings.of(IndexLimits).index_monitors
         hooked = [add_webhook(webhook)] if webhook else []
-        # Read in the same transaction: were it read afterwards, and that failed, a client would make another one.
+        # Read in the same transaction: if a later read failed, a client would make another monitor.
         made: Monitor | None
         *_, made = await services.database.run_together(
             [
@@ -187,7 +193,6 @@ class MonitorResource(MonitorBase):
         replies={200: Reply("The monitor.", IndexMonitor)},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Answer with the monitor."""
         caller = await self._services.authenticate_reader(req)
         show_json(resp, IndexMonitor.of(await self._find(caller, monitor_id)).model_dump(mode="json"))
 
@@ -202,14 +207,14 @@ class MonitorResource(MonitorBase):
         errors=(415,),
     )
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Change what was sent of the monitor, and answer with it."""
         caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
         monitor = await self._find(caller, monitor_id)
         wanted = read_fields(MonitorChanges, body)
         sent = wanted.model_dump(include=wanted.model_fields_set)
-        _refuse_both(sent)
+        if {"urls", "sitemap_url"} <= sent.keys():
+            raise UrlsOrSitemap
         request = {**monitor.request, **{name: sent[name] for name in OF_JOBS if name in sent}}
-        # A monitor whose engine is gone may still be paused.
+        # A monitor whose engine is gone can still be paused.
         await self._check({**sent, **request} if sent.keys() & {"urls", *OF_JOBS} else sent)
         changed: dict[str, Any] = {name: sent[name] for name in ("name", "every", "state") if name in sent}
         if request != monitor.request:
@@ -220,7 +225,7 @@ class MonitorResource(MonitorBase):
         if "webhook_url" in sent and (webhook or sent["webhook_url"] is None):
             changed["webhook_id"] = webhook.id if webhook else None
         changing = change_monitor(monitor.id, caller.account_id, changed)
-        # A new webhook is there before its monitor names it; a monitor is locked before its webhook, as by the sweep.
+        # A new webhook exists before its monitor names it; a monitor is locked before its webhook, as by the sweep.
         statements: list[Statement[Any]] = [*hooked, changing] if webhook else [changing, *hooked]
         statements.append(find_monitor(monitor.id, caller.account_id))
         *_, found = await self._services.database.run_together(statements)
@@ -236,7 +241,6 @@ class MonitorResource(MonitorBase):
         errors=(415,),
     )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Delete the monitor; jobs that it has made go on."""
         caller, _ = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
         monitor = await self._find(caller, monitor_id)
         await self._services.database.run(delete_monitor(monitor.id, caller.account_id))
@@ -254,7 +258,6 @@ class MonitorChangeList(MonitorBase):
         replies={200: Reply("A page, with its neighbours in Link.", list[IndexMonitorChange])},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Answer with a page of what has changed, newest first."""
         caller = await self._services.authenticate_reader(req)
         change = CHANGE.read(req) or None
         limit, offset = CHANGE_LIMIT.read(req), OFFSET.read(req)
@@ -269,7 +272,7 @@ class MonitorChangeList(MonitorBase):
 
 
 def _show(resp: falcon.asgi.Response, monitor: Monitor, secret: str | None, status: int = 200) -> None:
-    """Answer with a monitor, and with the secret of its webhook if that was just made."""
+    """Answer with a monitor, and with the secret of a new webhook."""
     document = IndexMonitor.of(monitor).model_dump(mode="json")
     show_json(resp, document if secret is None else {**document, "webhook_secret": secret}, status)
 
@@ -277,7 +280,7 @@ def _show(resp: falcon.asgi.Response, monitor: Monitor, secret: str | None, stat
 def _webhook_changes(
     caller: Caller, monitor: Monitor, sent: Mapping[str, Any]
 ) -> tuple[NewWebhook | None, list[Statement[None]]]:
-    """Return the webhook that is made, and what makes, moves or deletes one, as it was sent."""
+    """Return the new webhook, if any, and the statements that add, move or delete one."""
     if "webhook_url" not in sent:
         return None, []
     url: str | None = sent["webhook_url"]
@@ -292,9 +295,3 @@ def _webhook_changes(
 
 def _each_once(urls: list[str] | None) -> list[str] | None:
     return None if urls is None else list(dict.fromkeys(urls))
-
-
-def _refuse_both(sent: Mapping[str, Any]) -> None:
-    """Refuse both kinds of URLs at once."""
-    if {"urls", "sitemap_url"} <= sent.keys():
-        raise InvalidRequest("Send either urls or sitemap_url.", code="urls_or_sitemap", field="urls")

@@ -1,4 +1,4 @@
-"""Indexing: index checks as their users see them: jobs, their URLs, and both as CSV."""
+"""Indexing: the routes of index jobs, their URLs, exports and retries."""
 
 import asyncio
 import hashlib
@@ -13,8 +13,7 @@ from api.http.bodies.bodies import parse_object, read_body, refuse_length
 from api.http.bodies.fields import read_fields
 from api.http.bodies.forms import Upload
 from api.http.operations import Operation, Reply
-from api.http.parameters import IDEMPOTENCY_KEY, OFFSET, SINCE, UNTIL, choice, choices, limit, text
-from api.http.queries import show_page
+from api.http.parameters import IDEMPOTENCY_KEY, OFFSET, SINCE, UNTIL, choice, choices, limit, show_page, text
 from api.jobs.job_resources import JobNotFound, read_job_id
 from api.services.auth import header_key, query_key
 from api.services.resource import Resource
@@ -23,8 +22,7 @@ from api.work.answers import refuse_gone, show_json
 from api.work.submitting import Order
 from api.work.work import Work
 from capabilities.index_check.kinds.index_check import IndexJobCreated
-from capabilities.index_check.requests.owned_sites import services_for, with_lanes
-from capabilities.index_check.requests.request import MAX_NAME, IndexCheckRequest
+from capabilities.index_check.requests.request import MAX_NAME, IndexCheckRequest, services_for, with_lanes
 from capabilities.index_check.results.jobs import (
     JOB_STATUSES,
     KIND,
@@ -70,26 +68,26 @@ FOR_EXCEL = choice(
     ("true", "false"),
     default="false",
 )
-#: What a retry has from the job whose URLs it asks for again.
+#: Fields that a retry keeps from its job.
 KEPT = ("engine", "index", "source", "fresh", "diagnose", "name")
 
 
 class NoUrlToRetry(Conflict):
-    """No URL of the job has ended in the way that the request names."""
+    """No URL of the job has the requested outcome."""
 
     code = "nothing_to_retry"
 
 
 class RetryRequest(Request):
-    """Which of the URLs: failed ones, or those that were not found."""
+    """The URLs to retry."""
 
     reason: Literal["rate_limited", "error", "not_indexed"] | None = Field(
-        None, description="rate_limited, error or not_indexed; all that failed without."
+        None, description="rate_limited, error or not_indexed; by default all failed URLs."
     )
 
 
 def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
-    """Return an index job's document, with a guess at its end from the pace of the provider that is asked first."""
+    """Return an index job's document, with its expected end at the first provider's pace."""
     family = family_of(counted.job.kind)
     asked = providers_for(counted.job.request, preferred_engines(services.settings, family))
     first = next(iter(asked), "")
@@ -99,27 +97,27 @@ def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
 
 
 async def find_own(services: Services, caller: Caller, job_id: str) -> CountedJob:
-    """Return an index job of the caller's account. Raises JobNotFound; Gone when its URLs have been deleted."""
+    """Return an index job of the caller's account. Raises JobNotFound; Gone if its URLs have been deleted."""
     found = await services.database.run(
         find_index_job(read_job_id(job_id), caller.account_id, providers=preferred_engines(services.settings, "search"))
     )
     if found is None:
         raise JobNotFound
-    # What was found is counted in its URLs: without them it would be nothing.
+    # Its counts come from its URLs.
     refuse_gone(found.job)
     return found
 
 
 class IndexWork(Work):
-    """What makes index jobs: the type that a request names decides their kind.
+    """Makes index jobs, of the kind that belongs to the request's type.
 
-    URLs to be checked go to the services for site owners first, where the account has connected their sites."""
+    URLs of sites that the account has connected go to the services for site owners first."""
 
     def _kind_of(self, request: BaseModel) -> AnyKind:
         return self._services.kinds[TYPES[request.type].kind if isinstance(request, IndexCheckRequest) else KIND]
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
-        """Return the order, with its own lane for URLs of connected sites. Raises SiteNotConnected as well."""
+        """Return the order, with their own lane for URLs of connected sites. Raises SiteNotConnected."""
         order = await super()._order_of(req, caller, request, upload)
         if order.submission.kind != KIND or not isinstance(request, IndexCheckRequest):
             return order
@@ -143,7 +141,6 @@ class IndexJobs(FromSitemap, IndexWork):
         replies={200: Reply("A page, with its neighbours in Link.", list[IndexJob])},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of the account's index jobs, newest first."""
         services = self._services
         caller = await services.authenticate_reader(req)
         limit, offset = JOB_LIMIT.read(req), OFFSET.read(req)
@@ -178,7 +175,6 @@ class IndexJobResource(Resource):
         errors=(410,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with the index job."""
         caller = await self._services.authenticate_reader(req)
         show_json(resp, show_index_job(self._services, await find_own(self._services, caller, job_id)))
 
@@ -197,7 +193,6 @@ class IndexJobUrls(Resource):
         errors=(410,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with a page of the job's URLs, in input order."""
         caller = await self._services.authenticate_reader(req)
         statuses, reasons = STATUS.read(req), REASON.read(req)
         limit, offset = URL_LIMIT.read(req), OFFSET.read(req)
@@ -223,7 +218,6 @@ class IndexJobExport(Resource):
         errors=(410,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with the job's URLs as CSV or as a spreadsheet, as they are now."""
         services = self._services
         caller = await services.authenticate_reader(req)
         form, columns = FORMAT.read(req), COLUMNS[EXPORTED.read(req)]
@@ -259,7 +253,7 @@ class IndexRetry(IndexWork):
     async def on_post(  # type: ignore[override]  # this route has a job in its path
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str
     ) -> None:
-        """Make a new job of URLs of another; while it runs, the same retry again is the same job."""
+        """Make a new job of another job's URLs; while it runs, the same retry returns it."""
         req.context.job_id = job_id
         await super().on_post(req, resp)
 
@@ -267,7 +261,7 @@ class IndexRetry(IndexWork):
         services = self._services
         max_bytes = services.settings.api.max_json_bytes
         refuse_length(req, max_bytes)
-        # A key in a header counts before there is a look at the body.
+        # A key in a header is checked before the body is read.
         key = header_key(req)
         caller = await services.authenticate(req, key) if key else None
         body = await read_body(req, max_bytes=max_bytes)
@@ -278,13 +272,13 @@ class IndexRetry(IndexWork):
         urls = await services.database.run(urls_to_retry(job.id, reason=wanted.reason))
         if not urls:
             wanted_one = f"has ended with the reason {wanted.reason}" if wanted.reason else "has failed"
-            raise NoUrlToRetry(f"No URL of this job {wanted_one}, as yet; there is nothing to retry.")
+            raise NoUrlToRetry(f"No URL of this job {wanted_one} yet; there is nothing to retry.")
         kept = {name: job.request[name] for name in KEPT if name in job.request}
         if wanted.reason == "not_indexed":
-            kept["fresh"] = True  # what is asked again is the answer itself
+            kept["fresh"] = True  # a retry wants a new answer
         request = IndexCheckRequest.model_validate({"type": type_of(job.kind), "urls": urls, **kept})
         order = await self._order_of(req, caller, request, upload)
-        # Told from others by what was sent: more URLs may have failed since, and a repeated request is the same one.
+        # The hash of what was sent: more URLs may have failed since, but a repeated request is the same.
         sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()
         submission = replace(order.submission, request_hash=sent, joins_open=True)
         again = replace(order, submission=submission).with_webhook(job.webhook_url, job.webhook_events)

@@ -1,4 +1,4 @@
-"""Spreadsheet: an index job's URLs as XLSX, written a row at a time, in threads beside the event loop."""
+"""Spreadsheet: an index job's URLs as XLSX, written row by row in threads."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 CHUNK_BYTES = 2**18
-#: Widths of columns, in characters; URLs and times are long, the others short.
+#: Widths of columns, in characters.
 WIDE, MIDDLE, NARROW = 60, 25, 12
 WIDTHS = {"url": WIDE, "matched_url": WIDE, "created_at": MIDDLE, "updated_at": MIDDLE, "checked_at": MIDDLE}
-#: A point in time shown as in the other documents, and yet one that spreadsheets sort and filter as such.
+#: Format of times: shown as in JSON, and still sorted and filtered as times.
 MOMENT = 'yyyy-mm-dd"T"hh:mm:ss.000"Z"'
-#: Texts stay texts, whatever they begin with: nothing that comes from outside is a formula or a link.
+#: Texts stay texts: nothing from outside becomes a formula or a link.
 OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -31,10 +31,10 @@ OPTIONS = {
 
 
 class Spreadsheet:
-    """An XLSX file that is being written; its rows are on the disk, not in memory."""
+    """An XLSX file in progress, with its rows on disk, not in memory."""
 
     def __init__(self, file: Path, columns: Sequence[str]) -> None:
-        import xlsxwriter  # 60 ms, which only those who want spreadsheets wait for
+        import xlsxwriter  # 60 ms, which other exports need not wait for
 
         self._workbook = xlsxwriter.Workbook(file, {**OPTIONS, "tmpdir": str(file.parent)})
         self._sheet: Worksheet = self._workbook.add_worksheet("URLs")
@@ -47,12 +47,12 @@ class Spreadsheet:
         self._write(list(columns))
 
     def add(self, export: Export, items: list[Item]) -> None:
-        """Write the rows of some items."""
+        """Write the rows of items."""
         for item in items:
             self._write(export.row(item))
 
     def close(self) -> None:
-        """Write the file itself."""
+        """Write the file."""
         self._sheet.autofilter(0, 0, max(1, self._rows - 1), self._columns - 1)
         self._workbook.close()
 
@@ -72,8 +72,8 @@ class Spreadsheet:
 
 
 async def xlsx_pieces(export: Export, turn: asyncio.Semaphore) -> AsyncIterator[bytes]:
-    """Yield the XLSX file in pieces, once it is written. A page is written at a time, in its `turn`."""
-    # A client that leaves ends this between two pages, while a thread may still write the last one.
+    """Yield the XLSX file in pieces, once it is written, a page at a time within `turn`."""
+    # A client that leaves ends this between two pages, while a thread may still be writing.
     with TemporaryDirectory(prefix="pressroom-export-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "export.xlsx"
         sheet = await asyncio.to_thread(Spreadsheet, file, export.columns)

@@ -1,12 +1,12 @@
-"""Try page of index checks: a list of URLs is checked, and fills in while it is."""
+"""The Try page of index checks, whose list fills in while URLs are checked."""
 
 from collections.abc import Sequence
 
 from api.try_pages import Call, Trial, TryPage
-from capabilities.index_check.requests.refusals import index_of
+from capabilities.index_check.requests.request import index_of
 from pipeline.offers.offers import Offers
 
-#: What is done with the records that come back.
+#: Code that prints the records.
 PRINTED = ("for page in answer:", "    print(page.url, page.is_indexed)")
 PRICE = "1 credit a URL answered anew"
 
@@ -23,7 +23,7 @@ def _indexes(offers: Offers) -> Sequence[tuple[str, str]]:
 TRY = TryPage(
     slug="index-check",
     title="Index check",
-    lead="Which of your pages do search engines show? The list fills in while they are asked.",
+    lead="Find out which of your pages search engines list. Results appear as they arrive.",
     trials=(Trial("index_check", "Check", PRICE, Call("check_index", "urls", then=PRINTED)),),
     besides=("index_submit",),
     engines=("search",),
@@ -33,15 +33,15 @@ TRY = TryPage(
     labels={
         "urls": "Addresses",
         "sitemap_url": "or a sitemap",
-        "diagnose": "Say why pages are missing",
-        "fresh": "Ask anew",
-        "skip_invalid": "Skip addresses that are none",
+        "diagnose": "Explain why pages are missing",
+        "fresh": "Ignore earlier answers",
+        "skip_invalid": "Skip invalid addresses",
         "name": "Name of the job",
         "engine": "Search provider",
     },
     controls={"sitemap_url": "url"},
     choices={"engine": _engines, "index": _indexes},
-    template="try/index_check.html",
+    template="index_check.html",
     script="try_index_check.js",
     submit="Check",
     order=5,

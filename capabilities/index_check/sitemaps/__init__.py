@@ -1,1 +1,1 @@
-"""Sitemaps: lists of a site's pages, read from the web; reading.py is the way in."""
+"""Sitemaps: lists of a site's pages, read from the web. It starts in reading.py."""

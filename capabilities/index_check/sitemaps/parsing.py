@@ -1,11 +1,9 @@
-"""Parsing: a sitemap, an index of sitemaps, a feed or a list of URLs, as its bytes come in; bombs are refused."""
+"""Parsing: sitemaps, indexes of sitemaps, feeds and lists of URLs, as their bytes come in. Bombs are refused."""
 
 import codecs
-import tomllib
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
@@ -17,19 +15,19 @@ from pipeline.downloads.urls import MAX_CHARACTERS
 GZIP = b"\x1f\x8b"
 #: Bytes that are unpacked at a time.
 PIECE = 2**16
-#: Elements within each other; those of sitemaps are three deep, of their extensions five.
+#: Depth of elements; sitemaps have three levels, their extensions five.
 MAX_DEPTH = 32
-#: Elements of a document: one of 50 MiB that lists pages has no more, and each takes a microsecond.
+#: Elements of a document: a sitemap of 50 MiB has no more, and each takes a microsecond.
 MAX_ELEMENTS = 2_000_000
-#: Bytes of a tag, a comment or a declaration. With each piece expat reads one that has not ended from its beginning:
-#: one of 45 MB, 200 kB packed, took 17 s.
+#: Bytes of a tag, a comment or a declaration. With each piece expat rereads an unended one from its beginning: one of
+#: 45 MB, 200 kB packed, took 17 s.
 MAX_UNENDED = 2**20
-#: Characters of an address that are kept: one that has more is too long for anybody.
+#: Characters of an address that are kept; a longer one is invalid anyway.
 MAX_ADDRESS = 2 * MAX_CHARACTERS
 
 
 class NoSitemap(Exception):
-    """The document is none that lists pages; `why` goes on after "it"."""
+    """The document lists no pages; `why` continues a sentence after "it"."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -42,7 +40,7 @@ class TooManyBytes(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SitemapForm:
-    """Where a document has the addresses of pages, or, an index, those of sitemaps."""
+    """The element of an entry, and the child whose text, or attribute, is the address of a page or sitemap."""
 
     entry: str
     link: str
@@ -50,94 +48,92 @@ class SitemapForm:
     is_index: bool = False
 
 
-_READ = tomllib.loads(Path(__file__).with_name("forms.toml").read_text("utf-8"))
-FORMS: Mapping[str, SitemapForm] = {root: SitemapForm(**form) for root, form in _READ.items()}
+#: By the root element, without its namespace.
+FORMS: Mapping[str, SitemapForm] = {
+    "urlset": SitemapForm("url", "loc"),  # sitemaps.org, protocol
+    "sitemapindex": SitemapForm("sitemap", "loc", is_index=True),
+    "rss": SitemapForm("item", "link"),  # RSS 2.0
+    "RDF": SitemapForm("item", "link"),  # RSS 1.0
+    "feed": SitemapForm("entry", "link", attribute="href"),  # Atom, RFC 4287, 4.2.7
+}
 
 
-@dataclass(slots=True)
-class _Elements:
-    """Takes the elements of a document one after the other, and hands over the addresses that it lists."""
+class _Xml:
+    """Parses XML, calls back with each address, and refuses a tag or a comment that does not end."""
 
-    on_page: Callable[[str], None]
-    on_sitemap: Callable[[str], None]
-    form: SitemapForm | None = None
-    #: Parts of the document that have come to their end.
-    ended: int = 0
-    _elements: int = 0
-    _open: list[str] = field(default_factory=list)
-    _text: list[str] | None = None
-    _length: int = 0
+    def __init__(self, on_page: Callable[[str], None], on_sitemap: Callable[[str], None]) -> None:
+        self._on_page, self._on_sitemap = on_page, on_sitemap
+        self._parser = DefusedXMLParser(target=self)
+        self._form: SitemapForm | None = None
+        self._elements = 0
+        self._open: list[str] = []
+        self._text: list[str] | None = None
+        self._length = 0
+        self._unended = 0  # bytes since the last part of the document that has ended
+
+    def feed(self, data: bytes) -> None:
+        self._unended += len(data)
+        self._parser.feed(data)
+        if self._unended > MAX_UNENDED:
+            raise NoSitemap(f"has a tag or a comment of more than {MAX_UNENDED:,} bytes")
+
+    def finish(self) -> None:
+        self._parser.close()
+
+    # The parser calls these.
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self.ended += 1
+        self._unended = 0
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             raise NoSitemap(f"has more than {MAX_ELEMENTS:,} elements")
         name = tag.rpartition("}")[2]
-        if self.form is None:
-            self.form = FORMS.get(name)
-            if self.form is None:
-                kind = "is a web page" if name.lower() == "html" else f"begins with <{name[:40]}>"
-                raise NoSitemap(
-                    f"{kind}, which is no sitemap, no index of sitemaps, no RSS and no Atom; "
-                    "a site's robots.txt mostly says where its sitemap is"
-                )
+        if self._form is None:
+            self._form = _form_of(name)
         self._open.append(name)
         if len(self._open) > MAX_DEPTH:
             raise NoSitemap(f"has elements more than {MAX_DEPTH} deep")
-        if name == self.form.link and self._open[-2:-1] == [self.form.entry]:
-            self._take_link(self.form, attributes)
-
-    def _take_link(self, form: SitemapForm, attributes: dict[str, str]) -> None:
-        if not form.attribute:
-            self._text, self._length = [], 0
-        elif attributes.get("rel", "alternate") == "alternate":
-            self._hand_over(attributes.get(form.attribute, ""))
+        if name == self._form.link and self._open[-2:-1] == [self._form.entry]:
+            if not self._form.attribute:
+                self._text, self._length = [], 0
+            elif attributes.get("rel", "alternate") == "alternate":
+                self._take(attributes.get(self._form.attribute, ""))
 
     def data(self, text: str) -> None:
-        self.ended += 1
+        self._unended = 0
         if self._text is not None and self._length < MAX_ADDRESS:
             self._text.append(text)
             self._length += len(text)
 
     def comment(self, _: str) -> None:
-        self.ended += 1
+        self._unended = 0
 
     def pi(self, _: str, __: str | None = None) -> None:
-        self.ended += 1
+        self._unended = 0
 
     def end(self, tag: str) -> None:
-        self.ended += 1
+        self._unended = 0
         del self._open[-1]
         if self._text is not None:
-            self._hand_over("".join(self._text))
+            self._take("".join(self._text))
             self._text = None
 
     def close(self) -> None:
-        """Say nothing: what was found has been handed over."""
+        """Do nothing."""
 
-    def _hand_over(self, text: str) -> None:
+    def _take(self, text: str) -> None:
         if address := text.strip()[:MAX_ADDRESS]:
-            (self.on_sitemap if self.form and self.form.is_index else self.on_page)(address)
+            (self._on_sitemap if self._form and self._form.is_index else self._on_page)(address)
 
 
-class _Xml:
-    """Is fed with XML, and refuses a tag or a comment that does not end."""
-
-    def __init__(self, elements: _Elements) -> None:
-        self._elements = elements
-        self._parser = DefusedXMLParser(target=elements)
-        self._unended = 0
-
-    def feed(self, data: bytes) -> None:
-        ended = self._elements.ended
-        self._parser.feed(data)
-        self._unended = self._unended + len(data) if self._elements.ended == ended else 0
-        if self._unended > MAX_UNENDED:
-            raise NoSitemap(f"has a tag or a comment of more than {MAX_UNENDED:,} bytes")
-
-    def close(self) -> None:
-        self._parser.close()
+def _form_of(root: str) -> SitemapForm:
+    if (form := FORMS.get(root)) is not None:
+        return form
+    kind = "is a web page" if root.lower() == "html" else f"begins with <{root[:40]}>"
+    raise NoSitemap(
+        f"{kind}, which is no sitemap, no index of sitemaps, no RSS and no Atom; "
+        "a site's robots.txt mostly says where its sitemap is"
+    )
 
 
 class _Lines:
@@ -157,7 +153,7 @@ class _Lines:
         if len(self._rest) > MAX_ADDRESS:
             raise NoSitemap("is neither XML nor a list of URLs")
 
-    def close(self) -> None:
+    def finish(self) -> None:
         self._take(self._rest)
 
     def _take(self, line: str) -> None:
@@ -170,10 +166,10 @@ class _Lines:
 
 
 class SitemapParser:
-    """Is fed with a document's bytes, gzip or not, and hands over its addresses as they come.
+    """Parses a document's bytes, gzip or not, and calls back with each address.
 
-    Entities are refused, which is what XML bombs are made of, and nothing outside the document is read.
-    Raises NoSitemap, TooManyBytes, and what the functions raise."""
+    Entities, which XML bombs are made of, are refused, and nothing outside the document is read.
+    Raises NoSitemap, TooManyBytes, and the callbacks' errors."""
 
     def __init__(self, on_page: Callable[[str], None], on_sitemap: Callable[[str], None], *, max_bytes: int) -> None:
         self._on_page, self._on_sitemap = on_page, on_sitemap
@@ -205,13 +201,13 @@ class SitemapParser:
             raise NoSitemap("is packed with gzip, and ends too early")
         if self._inner is None:
             raise NoSitemap("is empty")
-        self._parse(self._inner.close)
+        self._parse(self._inner.finish)
 
     def _take_packed(self, data: bytes) -> bytes:
         """Unpack and take a piece; return what is left to unpack."""
         if self._unpack is None or self._unpack.eof:
             if not data.startswith(GZIP[:1]):
-                return b""  # what stands behind the last member is no part of the file
+                return b""  # bytes behind the last member are no part of the file
             self._unpack = zlib.decompressobj(wbits=31)
         try:
             piece = self._unpack.decompress(data, PIECE)
@@ -226,19 +222,15 @@ class SitemapParser:
         if self._left < 0:
             raise TooManyBytes
         if self._inner is None:
-            # XML begins with its first element, whatever white space a careless server puts before it.
+            # Careless servers put white space before XML.
             data = data.lstrip()
             if not data:
                 return
-            self._inner = self._made_for(data)
+            # In UTF-16, `<` has a zero beside it, and a byte order mark before.
+            is_xml = b"<" in data[:4]
+            self._inner = _Xml(self._on_page, self._on_sitemap) if is_xml else _Lines(self._on_page)
         for start in range(0, len(data), PIECE):
             self._parse(self._inner.feed, data[start : start + PIECE])
-
-    def _made_for(self, data: bytes) -> Any:
-        # In UTF-16, `<` has a zero before or behind it, and a byte order mark before that.
-        if b"<" not in data[:4]:
-            return _Lines(self._on_page)
-        return _Xml(_Elements(self._on_page, self._on_sitemap))
 
     def _parse(self, step: Callable[..., Any], *data: bytes) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Reading: the pages of a sitemap at a URL, and of those that it names; guarded, and within limits."""
+"""Reading: the pages of a sitemap, and of the sitemaps in it; guarded, and within limits."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,61 +11,34 @@ from pipeline.downloads.web import Unfetched, Web
 from pipeline.errors import InvalidRequest
 from pipeline.settings.fields import FetchSettings
 
-#: Indexes that name indexes; the protocol allows none that do.
+#: Depth of indexes within indexes; the protocol allows none.
 MAX_LEVELS = 3
 
 
 class SitemapFailure(InvalidRequest):
-    """The sitemap can't be used; nothing is charged."""
+    """The sitemap can't be used, for the reason that `code` tells; nothing is charged."""
 
     code = "sitemap_unreachable"
     field = "sitemap_url"
 
 
-class SitemapUrlInvalid(SitemapFailure):
-    """The URL can't be one of a sitemap on the web."""
-
-    code = "sitemap_url_invalid"
-
-
-class SitemapBlocked(SitemapFailure):
-    """The URL leads to an address that this service must not connect to."""
-
-    code = "sitemap_blocked"
-
-
-class SitemapUnreachable(SitemapFailure):
-    """The sitemap's server could not be asked, or did not give it."""
-
-    code = "sitemap_unreachable"
-
-
-class SitemapInvalid(SitemapFailure):
-    """What is there is no sitemap, or lists no page."""
-
-    code = "sitemap_invalid"
-
-
-class SitemapTooLarge(SitemapFailure):
-    """The sitemap has more pages, files or bytes than are read."""
-
-    code = "sitemap_too_large"
-
-
-_FAILURES: dict[str, type[SitemapFailure]] = {"invalid": SitemapUrlInvalid, "blocked": SitemapBlocked}
+#: Codes of sitemaps that are not one, or list no page; and of those with more pages, files or bytes than are read.
+INVALID, TOO_LARGE = "sitemap_invalid", "sitemap_too_large"
+#: Codes of URLs that can't be fetched, by the download's code; the others are unreachable.
+_CODES = {"invalid": "sitemap_url_invalid", "blocked": "sitemap_blocked"}
 
 
 async def read_document(
     web: Web, url: str, on_page: Callable[[str], None], on_sitemap: Callable[[str], None], *, max_bytes: int
 ) -> None:
-    """Read one document, and hand over the whole URLs of the pages and sitemaps that it names.
+    """Read one document, and call back with the absolute URL of each page and sitemap in it.
 
-    Raises SitemapFailure, and what the functions raise."""
+    Raises SitemapFailure, and the callbacks' errors."""
     name = shown(url)
     try:
         async with web.open(url) as opened:
             if opened.status != 200:
-                raise SitemapUnreachable(f"The sitemap {name} answers with HTTP {opened.status}.")
+                raise SitemapFailure(f"The sitemap {name} answers with HTTP {opened.status}.")
             parser = SitemapParser(
                 lambda found: on_page(_whole(opened.url, found)),
                 lambda found: on_sitemap(_whole(opened.url, found)),
@@ -75,17 +48,16 @@ async def read_document(
                 parser.feed(chunk)
             parser.close()
     except Unfetched as error:
-        raise _FAILURES.get(error.code, SitemapUnreachable)(f"The sitemap can't be read: {error.message}") from None
+        raise SitemapFailure(f"The sitemap can't be read: {error.message}", code=_CODES.get(error.code)) from None
     except NoSitemap as error:
-        raise SitemapInvalid(f"The sitemap {name} can't be read: it {error.why}.") from None
+        raise SitemapFailure(f"The sitemap {name} can't be read: it {error.why}.", code=INVALID) from None
     except TooManyBytes:
-        raise SitemapTooLarge(
-            f"The sitemap {name} has more than the {max_bytes:,} bytes, unpacked, that are read. Divide it."
-        ) from None
+        message = f"The sitemap {name} has more than the {max_bytes:,} bytes, unpacked, that are read. Divide it."
+        raise SitemapFailure(message, code=TOO_LARGE) from None
 
 
 class SitemapTree:
-    """Reads a sitemap with all that it names; as many pages, files and levels as are allowed."""
+    """Reads a sitemap and the sitemaps in it, up to the most pages, files and levels."""
 
     def __init__(self, web: Web, settings: SitemapSettings, *, max_pages: int) -> None:
         self._web = web
@@ -95,7 +67,7 @@ class SitemapTree:
         self._files: set[str] = set()
 
     async def pages(self, url: str, levels: int = MAX_LEVELS) -> list[str]:
-        """Return the pages in order; one may be in several sitemaps. Raises SitemapFailure."""
+        """Return the pages in order, with duplicates across sitemaps. Raises SitemapFailure."""
         if url in self._files:
             return []
         self._files.add(url)
@@ -111,7 +83,8 @@ class SitemapTree:
             self._web, url, lambda page: self._add(page, pages), add_sitemap, max_bytes=self._settings.file_bytes
         )
         if sitemaps and levels == 0:
-            raise SitemapTooLarge(f"The sitemap {shown(url)} is an index within {MAX_LEVELS} others; send its parts.")
+            message = f"The sitemap {shown(url)} is an index within {MAX_LEVELS} others; send its parts."
+            raise SitemapFailure(message, code=TOO_LARGE)
         return [*pages, *await self._pages_of(sitemaps, levels - 1)]
 
     async def _pages_of(self, sitemaps: list[str], levels: int) -> list[str]:
@@ -119,45 +92,47 @@ class SitemapTree:
             async with asyncio.TaskGroup() as group:
                 reading = [group.create_task(self.pages(sitemap, levels)) for sitemap in sitemaps]
         except ExceptionGroup as errors:
-            # The others were ended: one answer says what is to be mended first.
+            # The others were cancelled; one error says what to mend first.
             raise errors.exceptions[0] from None
         return [page for one in reading for page in one.result()]
 
     def _check_files(self, named: int) -> None:
-        """Raise SitemapTooLarge when the files that were begun, or those that one of them names, are too many."""
+        """Raise SitemapFailure if too many files were begun, or named by one of them."""
         if max(len(self._files), named) > self._settings.files:
-            raise SitemapTooLarge(
+            raise SitemapFailure(
                 f"The sitemap and those that it names are more than {self._settings.files:,} files, the most that are "
-                "read. Send the URLs of its parts."
+                "read. Send the URLs of its parts.",
+                code=TOO_LARGE,
             )
 
     def _add(self, page: str, pages: dict[str, None]) -> None:
         if page not in self._pages and len(self._pages) == self._max_pages:
-            raise SitemapTooLarge(
+            raise SitemapFailure(
                 f"The sitemap lists more than {self._max_pages:,} pages, and a job takes that many at most. "
-                "Send the URLs of its parts, one a job."
+                "Send the URLs of its parts, one a job.",
+                code=TOO_LARGE,
             )
         self._pages.add(page)
         pages[page] = None
 
 
 async def read_pages(web: Web, url: str, settings: SitemapSettings, *, max_pages: int) -> list[str]:
-    """Return the pages that a sitemap lists, in order and each once. Raises SitemapFailure."""
+    """Return the pages in a sitemap, in order, each once. Raises SitemapFailure."""
     try:
         async with asyncio.timeout(settings.seconds):
             pages = await SitemapTree(web, settings, max_pages=max_pages).pages(url)
     except TimeoutError:
-        raise SitemapUnreachable(
+        raise SitemapFailure(
             f"The sitemap {shown(url)}, with those that it names, took longer than {settings.seconds:g} s, the "
             "most that it may. Send the URLs of its parts."
         ) from None
     if not pages:
-        raise SitemapInvalid(f"The sitemap {shown(url)} lists no page.")
+        raise SitemapFailure(f"The sitemap {shown(url)} lists no page.", code=INVALID)
     return list(dict.fromkeys(pages))
 
 
 def list_pages(url: str, fetch: FetchSettings, settings: SitemapSettings, *, max_pages: int) -> list[str]:
-    """Return the pages that a sitemap lists; waits for them, in a loop of its own. Raises SitemapFailure, NotReady."""
+    """Return the pages in a sitemap, read in an event loop of its own. Raises SitemapFailure, NotReady."""
 
     async def run() -> list[str]:
         async with Web(fetch, user_agent=settings.user_agent, per_host=settings.per_host) as web:
@@ -167,7 +142,7 @@ def list_pages(url: str, fetch: FetchSettings, settings: SitemapSettings, *, max
 
 
 def _whole(base: str, address: str) -> str:
-    """Return an address as a whole URL; one that can't be read stays as it is, and is told of with the others."""
+    """Return an absolute URL; an invalid address stays, and is refused with other invalid URLs."""
     if address.startswith(("http://", "https://")):
         return address
     try:

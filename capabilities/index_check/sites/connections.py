@@ -1,20 +1,35 @@
-"""Connections: the access that accounts have given to services for site owners, and the sites that it is for."""
+"""Connections: accounts' access to services for site owners, and the connected sites that a URL belongs to."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
-from capabilities.index_check.sites.sites import OwnedSite
 from pipeline.database import Statement
+from pipeline.downloads.urls import DEFAULT_PORTS, host_key
 
 SEARCH_CONSOLE = "search_console"
 BING_WEBMASTER = "bing_webmaster"
+#: Begins a property of Search Console that is a domain with its subdomains, schemes and ports.
+DOMAIN_PREFIX = "sc-domain:"
+#: The origin of a URL, and its path with the query.
+PARTS = re.compile(r"([^:/?#]+://[^/?#]*)([^#]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedSite:
+    """A site as its service writes it, and its connection."""
+
+    service: str
+    property: str
+    connection_id: UUID
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One account's access to a service. `name` says whose it is; `fault` why it can't be used, if so."""
+    """An account's access to a service. `name` is its owner; `fault` says why it can't be used."""
 
     id: UUID
     account_id: UUID
@@ -31,10 +46,48 @@ class Connection:
         return [OwnedSite(self.service, wanted, self.id) for wanted in self.properties]
 
 
+class SiteMap:
+    """The connected sites of one account."""
+
+    def __init__(self, sites: Iterable[OwnedSite]) -> None:
+        self._domains: dict[str, list[OwnedSite]] = {}
+        #: By origin, with the path that a URL must begin with.
+        self._prefixes: dict[str, list[tuple[str, OwnedSite]]] = {}
+        #: Sites of an origin, in order: ten thousand URLs have few origins.
+        self._found: dict[tuple[str, tuple[str, ...]], list[tuple[str, OwnedSite]]] = {}
+        for site in sites:
+            if site.property.startswith(DOMAIN_PREFIX):
+                if (domain := host_key(site.property.removeprefix(DOMAIN_PREFIX))) is not None:
+                    self._domains.setdefault(domain, []).append(site)
+            elif (parts := _parts(site.property)) and (origin := _plain_origin(parts[0])):
+                self._prefixes.setdefault(origin, []).append((parts[1], site))
+
+    def find(self, url: str, services: Sequence[str]) -> list[OwnedSite]:
+        """Return the sites of services that a URL belongs to, by service: longest prefix first, then longest domain."""
+        if not (self._domains or self._prefixes) or (parts := _parts(url)) is None:
+            return []
+        origin, path = parts
+        key = (origin, tuple(services))
+        if key not in self._found:
+            self._found[key] = list(self._at(origin, services))
+        return [site for prefix, site in self._found[key] if path.startswith(prefix)]
+
+    def _at(self, origin: str, services: Sequence[str]) -> list[tuple[str, OwnedSite]]:
+        """Return the sites of an origin, each with the path that a URL must begin with."""
+        plain = _plain_origin(origin)
+        if plain is None:
+            return []
+        found = sorted(self._prefixes.get(plain, ()), key=lambda pair: len(pair[0]), reverse=True)
+        labels = (urlsplit(plain).hostname or "").split(".")
+        for first in range(len(labels)):
+            found += [("", site) for site in self._domains.get(".".join(labels[first:]), ())]
+        return [pair for service in services for pair in found if pair[1].service == service]
+
+
 def connect(
     account_id: UUID, service: str, name: str, credentials: bytes, properties: Sequence[str]
 ) -> Statement[UUID | None]:
-    """Keep an account's access to some sites, in place of an earlier one of that name; None: no such account."""
+    """Store an account's access to sites, in place of one of the same name; None if there is no such account."""
     return Statement(
         "WITH c AS (INSERT INTO site_connection (id, account_id, service, name, credentials)"
         " SELECT %(id)s, a.id, %(service)s, %(name)s, %(credentials)s FROM account a WHERE a.id = %(account)s"
@@ -45,7 +98,7 @@ def connect(
         " made AS (INSERT INTO owned_site (connection_id, property, account_id) SELECT c.id, p, %(account)s"
         " FROM c, unnest(%(properties)s::text[]) p ON CONFLICT (connection_id, property) DO UPDATE"
         " SET refusals = 0, refused_until = NULL, reason = NULL),"
-        # A quota that is used up stays so, whoever connects.
+        # A used-up quota stays used up, whoever connects.
         " q AS (INSERT INTO site_quota (service, property)"
         " SELECT %(service)s, p FROM c, unnest(%(properties)s::text[]) p ON CONFLICT DO NOTHING)"
         " SELECT id FROM c",
@@ -62,7 +115,7 @@ def connect(
 
 
 def list_connections(*, service: str | None = None, account_id: UUID | None = None) -> Statement[list[Connection]]:
-    """Read connections, of one service or account or of all, oldest first."""
+    """Read connections of a service or an account, or all, oldest first."""
     return Statement(
         "SELECT c.id, c.account_id, c.service, c.name, c.fault, c.created_at, c.credentials,"
         " ARRAY(SELECT s.property::text FROM owned_site s WHERE s.connection_id = c.id ORDER BY s.property)"
@@ -74,7 +127,7 @@ def list_connections(*, service: str | None = None, account_id: UUID | None = No
 
 
 def disconnect(connection_id: UUID, service: str) -> Statement[str | None]:
-    """Forget a connection with its credentials and sites; returns its name, None when there is none."""
+    """Delete a connection with its credentials and sites; returns its name, or None if there is none."""
     return Statement(
         "DELETE FROM site_connection WHERE id = %(id)s AND service = %(service)s RETURNING name",
         {"id": connection_id, "service": service},
@@ -83,7 +136,7 @@ def disconnect(connection_id: UUID, service: str) -> Statement[str | None]:
 
 
 def sites_of(account_id: UUID) -> Statement[list[OwnedSite]]:
-    """Read the sites that an account's working connections have access to."""
+    """Read the sites of an account's working connections."""
     return Statement(
         "SELECT c.service, s.property, s.connection_id FROM owned_site s"
         " JOIN site_connection c ON c.id = s.connection_id AND c.account_id = s.account_id"
@@ -94,10 +147,31 @@ def sites_of(account_id: UUID) -> Statement[list[OwnedSite]]:
 
 
 def note_fault(connection: Connection, fault: str) -> Statement[None]:
-    """Note why a connection can't be used until it is made anew; nothing if that has happened meanwhile."""
+    """Note why a connection can't be used until it is renewed; do nothing if it was renewed meanwhile."""
     return Statement(
         "UPDATE site_connection SET fault = %(fault)s WHERE id = %(id)s AND credentials = %(credentials)s"
         " RETURNING 1 AS noted",
         {"id": connection.id, "fault": fault, "credentials": connection.credentials},
         lambda rows: None,
     )
+
+
+def _parts(url: str) -> tuple[str, str] | None:
+    """Return a URL's origin as written, and its path with the query; None if it is no URL."""
+    found = PARTS.match(url)
+    if found is None:
+        return None
+    return found[1], found[2] if found[2].startswith("/") else f"/{found[2]}"
+
+
+def _plain_origin(origin: str) -> str | None:
+    """Return an origin with a lower-case ASCII host and no default port; None if it is not HTTP."""
+    try:
+        parts = urlsplit(origin)
+        port = parts.port
+    except ValueError:
+        return None
+    host = host_key(parts.hostname or "")
+    if parts.scheme not in DEFAULT_PORTS or not host:
+        return None
+    return f"{parts.scheme}://{host if port in (None, DEFAULT_PORTS[parts.scheme]) else f'{host}:{port}'}"

@@ -1,4 +1,4 @@
-"""Site quota: how often a service may still be asked about a site, the same for all processes and accounts.
+"""Site quota: how often a service may be asked about a site, by all processes and accounts together.
 
 Google counts a site's requests whoever makes them, and its days end at midnight in California.
 """
@@ -8,17 +8,17 @@ from datetime import timedelta
 from uuid import UUID
 
 from capabilities.index_check.settings import SiteServiceSettings
-from capabilities.index_check.sites.sites import OwnedSite
+from capabilities.index_check.sites.connections import OwnedSite
 from pipeline.database import SQL, Row, Statement
 
-#: The reason of a site that is not asked because a quota is used up.
+#: Reason of a rest: a quota is used up.
 QUOTA = "quota"
-#: The reason of one whose service was not reached, or was in trouble, some times in a row.
+#: Reason of a rest: the service was not reached, or was in trouble, several times in a row.
 UNREACHABLE = "unreachable"
-#: A rest that ends so soon is waited for; for a longer one, the URL is asked elsewhere.
+#: Longest rest that a URL waits for; for a longer one it is asked elsewhere.
 SHORT_REST = timedelta(minutes=2)
-#: Rests after a first and a second answer "quota exceeded" in a row that does not say which quota it is. Google: wait
-#: 15 minutes; if it is still exceeded, it is that of the day (developers.google.com/webmaster-tools/limits).
+#: Rests after a first and a second "quota exceeded" in a row that names no quota. Google: wait 15 minutes; if it is
+#: still exceeded, it is the daily one (developers.google.com/webmaster-tools/limits).
 QUOTA_RESTS = (timedelta(minutes=1), timedelta(minutes=15))
 
 _ZONE = "America/Los_Angeles"
@@ -89,17 +89,17 @@ LEFT JOIN site_quota q ON q.service = c.service AND q.property = s.property ORDE
 
 @dataclass(frozen=True, slots=True)
 class Booking:
-    """The right to ask about a site once, in `wait`; or, without one, how long until it may be asked for again."""
+    """The right to ask about a site once, in `wait`; or else the time until it may be booked again."""
 
     is_booked: bool
     wait: timedelta
-    reason: str | None = None  # why there is none: quota, or what the service refused with
+    reason: str | None = None  # why it is not booked: quota, or the service's refusal
     troubles: int = 0  # in a row before this, refusals among them
 
 
 @dataclass(frozen=True, slots=True)
 class SiteStatus:
-    """How a connection's site stands today. `rest` says until when and why it is not asked, if so."""
+    """The state of a connection's site today. `rest` says until when and why it is not asked."""
 
     connection_id: UUID
     property: str
@@ -128,7 +128,7 @@ def _booking(row: Row) -> Booking:
 
 
 def note_answer(site: OwnedSite) -> Statement[None]:
-    """Note that the service has answered: troubles and refusals count in a row alone."""
+    """Note that the service has answered: only troubles and refusals in a row count."""
     return Statement(
         _NOTE_ANSWER,
         _of(site),
@@ -137,9 +137,7 @@ def note_answer(site: OwnedSite) -> Statement[None]:
 
 
 def note_quota(site: OwnedSite, *, is_of_the_day: bool, asked_for: timedelta) -> Statement[timedelta | None]:
-    """Note that the service says a quota is used up: the day's, or one that it does not name; returns the rest.
-
-    None: it rests already."""
+    """Note that a quota is used up: the daily one, or an unnamed one; returns the rest, or None if it rests already."""
     return Statement(
         _NOTE_QUOTA,
         {**_of(site), "day": is_of_the_day, "asked_for": asked_for, "rests": list(QUOTA_RESTS)},
@@ -148,7 +146,7 @@ def note_quota(site: OwnedSite, *, is_of_the_day: bool, asked_for: timedelta) ->
 
 
 def note_unreachable(site: OwnedSite, *, strikes: int, rest: timedelta) -> Statement[None]:
-    """Note that the service was not reached, or was in trouble; so often in a row, and it is left alone for a while."""
+    """Note that the service was not reached, or was in trouble; after several times in a row it rests."""
     return Statement(
         _NOTE_UNREACHABLE,
         {**_of(site), "strikes": strikes, "rest": rest},
@@ -157,9 +155,7 @@ def note_unreachable(site: OwnedSite, *, strikes: int, rest: timedelta) -> State
 
 
 def note_refusal(site: OwnedSite, reason: str, *, strikes: int, rest: timedelta) -> Statement[None]:
-    """Note that the service does not tell this connection about a site; another account's may well be told.
-
-    After so many refusals in a row it is not asked with this connection for a while."""
+    """Note that the service refuses this connection's requests about a site; after several in a row they rest."""
     return Statement(
         _NOTE_REFUSAL,
         {**_of(site), "reason": reason, "strikes": strikes, "rest": rest},
@@ -168,7 +164,7 @@ def note_refusal(site: OwnedSite, reason: str, *, strikes: int, rest: timedelta)
 
 
 def list_site_statuses() -> Statement[list[SiteStatus]]:
-    """Read how the connected sites stand today."""
+    """Read the states of the connected sites today."""
     return Statement(
         _STATUSES,
         {},

@@ -8,8 +8,7 @@ from pydantic import BaseModel
 
 from api.services.resource import Resource
 from api.work.answers import show_json
-from capabilities.speech.voices.offered_voices import offered_voices
-from capabilities.speech.voices.voice_aliases import voice_aliases
+from capabilities.speech.voices.offered_voices import offered_voices, voice_aliases
 from pipeline.errors import NotFound
 
 Use = Literal["speech", "transcription"]

@@ -60,7 +60,9 @@ def say(
     language: Language = None,
     voice: Voice = None,
     speed: Annotated[float, typer.Option(min=0.25, max=4.0)] = 1.0,
-    plain: Annotated[bool, typer.Option("--plain", help="Read pause marks aloud.")] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Read pause marks, front matter and code blocks aloud.")
+    ] = False,
     srt: Annotated[Path | None, typer.Option(metavar="OUT.srt", help="Also write subtitles as SubRip.")] = None,
     vtt: Annotated[Path | None, typer.Option(metavar="OUT.vtt", help="Also write subtitles as WebVTT.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,

@@ -20,6 +20,8 @@ ENGINES: Mapping[str, str] = {
     "edge": "capabilities.speech.engines.edge.edge:Edge",
     "espeak": "capabilities.speech.engines.espeak.espeak:Espeak",
 }
+#: The setting of an endpoint that names its model of this family, and the engine on it.
+ENDPOINT_MODEL, ENDPOINT = "speech", "capabilities.speech.engines.endpoint:EndpointSpeech"
 #: The engine that needs no model. Its answers say what would bring a better one.
 FALLBACK = "espeak"
 #: No engine is given these: a control character starts a command to libespeak-ng (\x01200S changes its speed), and a

@@ -1,6 +1,5 @@
 """Speech batch: speaks a long text into one MP3 of even loudness."""
 
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
@@ -65,28 +64,6 @@ def encoding_steps(chunks: int) -> int:
     return -(-chunks // CHUNKS_A_STEP) or 1
 
 
-class Encoded:
-    """A sound that reports how much of it its encoders have read."""
-
-    def __init__(self, sound: Levelled, tell: Callable[[float], None]) -> None:
-        """`tell` gets the share that was read, between 0 and 1, from any thread."""
-        self._sound = sound
-        self._tell = tell
-        self._read = 0
-        self.sample_rate = sound.sample_rate
-
-    def __len__(self) -> int:
-        return len(self._sound)
-
-    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Yield samples (16 bit, little-endian) from `start` to before `stop`."""
-        for block in self._sound.blocks(start, stop):
-            yield block
-            # Parts overlap, and threads may count at once: near enough for a progress.
-            self._read += len(block) // 2
-            self._tell(min(1.0, self._read / len(self)))
-
-
 def keep_mp3(
     task: Task[Any],
     sound: Levelled,
@@ -99,8 +76,8 @@ def keep_mp3(
 ) -> Done[AudioFile]:
     """Store the sound of so many chunks as an MP3. Raises FfmpegFailed, Stopped, ServiceUnavailable."""
     steps = encoding_steps(chunks)
-    encoded = Encoded(sound, lambda share: task.progress(round(chunks + share * steps, 1), chunks + steps))
-    with encoded_mp3(ffmpeg, encoded, stop=task.is_stopped) as file:
+    sound.on_read = lambda share: task.progress(round(chunks + share * steps, 1), chunks + steps)
+    with encoded_mp3(ffmpeg, sound, stop=task.is_stopped) as file:
         artifact = task.store(file, suffix=".mp3")
     duration = timedelta(seconds=len(sound) / sound.sample_rate)
     times = timeline and timeline.keep(task, duration)

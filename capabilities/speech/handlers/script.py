@@ -7,8 +7,7 @@ from itertools import zip_longest
 
 from capabilities.speech.kinds.fields import SpokenRequest
 from capabilities.speech.kinds.pauses import NONE
-from capabilities.speech.normalization.sentence_ends import sentences
-from capabilities.speech.normalization.sentences import split_text
+from capabilities.speech.normalization.sentences import sentences, split_text
 
 #: The fewest characters of a short first line: three seconds of speech, enough for an engine faster than real time to
 #: speak the next line.

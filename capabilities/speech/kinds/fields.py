@@ -38,7 +38,7 @@ class SpokenRequest(Request):
     )
     speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate; below 1.0 slower, above 1.0 faster.")
     pitch: float = Field(0.0, ge=-20, le=20, description="Semitones up or down.")
-    plain_text: bool = Field(False, description="Read pause marks aloud and make no pause at blank lines.")
+    plain_text: bool = Field(False, description="Read all of it aloud: pause marks, front matter and code blocks.")
 
     #: Whether blank lines are pauses.
     has_paragraphs: ClassVar[bool] = True
@@ -148,7 +148,8 @@ class SpeechKind:
                 max_length=self.max_characters,
             )
         if not request.spoken_text.strip():
-            raise InvalidRequest("The text has only pauses. Send at least one word.", code="text_empty", field="text")
+            message = "The text has only pauses and code. Send at least one word."
+            raise InvalidRequest(message, code="text_empty", field="text")
         check_silence(request.passages, request.paragraph_gap)
         voices = offered_voices(offers)
         voice = voices.pick(voice_name=request.voice_name, language=request.stated_language, characters=length)

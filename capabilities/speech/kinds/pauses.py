@@ -1,4 +1,7 @@
-"""Pauses: the silences that a text asks for, by marks such as `[pause 1.5s]` and by blank lines."""
+"""Pauses: the silences that a text asks for, by marks such as `[pause 1.5s]` and by blank lines.
+
+Front matter and code blocks are no part of what is spoken.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,6 +16,11 @@ MARK = r"\[[ \t]*pause(?=[\s:=\d\]])(?P<length>[^\[\]\n]*)\]"
 BLANK_LINES = r"\n(?:[^\S\n]*\n)+"
 MARKS = re.compile(MARK, re.IGNORECASE)
 MARKS_AND_BLANK_LINES = re.compile(f"{MARK}|{BLANK_LINES}", re.IGNORECASE)
+
+#: Fields between two lines of --- at the start, as static sites have them.
+FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w-]{1,50}[ \t]*:)(?:(?!---)[^\n]*+\n)*+---[ \t]*(?:\n|\Z)")
+#: Markdown's fence of code; one without a word behind it closes a block, too.
+FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^\n]*+)(?:\n|\Z)", re.MULTILINE)
 
 LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(ms|s)\s*", re.IGNORECASE)
 UNITS = {"ms": timedelta(milliseconds=1), "s": timedelta(seconds=1)}
@@ -36,8 +44,8 @@ class PauseInvalid(InvalidRequest):
 class Passage:
     """A part of a text between two pauses.
 
-    `source` begins with what asks for the pause before it, and ends with `text`, which is spoken. All sources joined
-    are the text."""
+    `source` begins with what is not spoken, such as the mark of the pause before it, and ends with `text`, which is.
+    All sources joined are the text."""
 
     source: str
     text: str
@@ -53,23 +61,48 @@ def passages(text: str, *, blank_lines: bool, strict: bool = True) -> Iterator[P
     Raises PauseInvalid if `strict`; otherwise a malformed mark is text."""
     source_start, text_start = 0, 0
     marks, is_paragraph = NONE, False
-    for found in (MARKS_AND_BLANK_LINES if blank_lines else MARKS).finditer(text):
+    for start, end, found in _breaks(text, MARKS_AND_BLANK_LINES if blank_lines else MARKS):
         try:
-            pause = NONE if found["length"] is None else _length(found[0], found["length"])
+            pause = _length(found[0], found["length"]) if found and found["length"] is not None else NONE
         except PauseInvalid:
             if strict:
                 raise
             continue
-        spoken = text[text_start : found.start()]
+        spoken = text[text_start:start]
         if spoken.strip():
-            yield Passage(text[source_start : found.start()], spoken, marks, is_paragraph)
-            source_start, marks, is_paragraph = found.start(), NONE, False
-        if found["length"] is None:
+            yield Passage(text[source_start:start], spoken, marks, is_paragraph)
+            source_start, marks, is_paragraph = start, NONE, False
+        if not pause and blank_lines:
             is_paragraph = True
         marks += pause
-        text_start = found.end()
+        text_start = end
     if source_start < len(text):
         yield Passage(text[source_start:], text[text_start:], marks, is_paragraph)
+
+
+def _breaks(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, re.Match[str] | None]]:
+    """Yield the ends of marks and blank lines, each with its match, and of what is not spoken."""
+    at = 0
+    for start, end in [*_not_spoken(text), (len(text), len(text))]:
+        yield from ((found.start(), found.end(), found) for found in pattern.finditer(text, at, start))
+        if start < end:
+            yield start, end, None
+        at = end
+
+
+def _not_spoken(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the ends of front matter and of closed blocks of code, reading the text once."""
+    at = 0
+    if front := FRONT_MATTER.match(text):
+        at = front.end()
+        yield 0, at
+    opened: re.Match[str] | None = None
+    for fence in FENCE.finditer(text, at):
+        if opened is None:
+            opened = fence
+        elif fence[1].startswith(opened[1]) and not fence[2].strip():
+            yield opened.start(), fence.end()
+            opened = None
 
 
 def check_silence(found: Iterable[Passage], paragraph: timedelta) -> None:

@@ -17,6 +17,7 @@ CODES = (
 #: Powers of ten written after the amount.
 SCALES = {"k": 3, "K": 3, "M": 6, "m": 6, "mn": 6, "Mio": 6, "bn": 9, "B": 9, "b": 9, "Mrd": 9, "T": 12, "tn": 12}
 
+FRACTION = re.compile(r"[1-3]/[2-4]|[½¼¾]")
 SPACE = r"[ \u00a0\u202f]?"
 DASH = rf"{SPACE}[–—-]{SPACE}"
 
@@ -26,7 +27,9 @@ def rules(language: SpokenLanguage) -> list[Rule]:
     return [
         Rule(_money_before(language), _say_money, DIGITS),
         Rule(_money_behind(language), _say_money, DIGITS),
+        Rule(_fraction_of_unit(language), _say_fraction_of_unit, frozenset("/½¼¾")),
         Rule(_quantity(language), _say_quantity, DIGITS),
+        Rule(re.compile(rf"""(?<!['’′])({language.number})["″](?=[\s.,;:!?)x×-]|\Z)"""), _say_inches, frozenset('"″')),
     ]
 
 
@@ -157,12 +160,16 @@ def _units(language: SpokenLanguage) -> dict[str, str]:
     return {spelling: unit for spelling, unit in spellings.items() if spelling not in own.get("not", ())}
 
 
+def _unit_pattern(language: SpokenLanguage) -> str:
+    return one_of([*_units(language), *language.data["units"].get("said", {})])
+
+
 def _quantity(language: SpokenLanguage) -> re.Pattern[str]:
-    units = [*_units(language), *language.data["units"].get("said", {})]
+    units = _unit_pattern(language)
     return re.compile(
         # Not the 2 of 1/2 kg.
         rf"(?P<sign>(?<![\w.,-])[-−+])?(?<!\d/)(?P<least>{language.number})(?:{DASH}(?P<most>{_free(language)}))?"
-        rf"(?P<gap>{SPACE}|-)(?P<unit>{one_of(units)})(?![\w²³°/]|[.'’]\w)"
+        rf"(?P<gap>{SPACE}|-)(?P<unit>{units})(?:/(?P<per>{units}))?(?![\w²³°/]|[.'’]\w)"
     )
 
 
@@ -171,21 +178,58 @@ def _say_quantity(found: re.Match[str], language: SpokenLanguage) -> str | None:
     if (unit in table["with_space"] and not gap.strip("-")) or (unit in table["without_space"] and gap):
         return None
     value = language.value(found["most"] or found["least"])
-    if names := table.get("said", {}).get(unit):
-        before, behind = "", names[0 if value == 1 else 1]
-        name = unit
-    else:
-        name = _units(language)[unit]
-        # A 10-km race: ten kilometer.
-        before, behind = language.unit(name, Decimal(1) if gap == "-" else value)
-    gender = "feminine" if name in table["feminine"] else "masculine"
+    # A 10-km race: ten kilometer.
+    before, behind, gender = _unit_names(unit, Decimal(1) if gap == "-" else value, language)
     said = language.words(value, gender=gender)
     if found["most"]:
         least = language.words(language.value(found["least"]), gender=gender)
         said = f"{least} {language.data['numbers']['to']} {said}"
     sign = {"-": "minus", "−": "minus", "+": "plus"}.get(found["sign"] or "")
-    parts = (language.data["numbers"][sign] if sign else "", before, said, behind)
+    parts = [language.data["numbers"][sign] if sign else "", before, said, behind]
+    if found["per"]:
+        parts += [language.data["units"].get("per", "per"), *_unit_names(found["per"], Decimal(1), language)[:2]]
     return " ".join(part for part in parts if part)
+
+
+def _unit_names(unit: str, value: Decimal, language: SpokenLanguage) -> tuple[str, str, str]:
+    """Return the words before and after an amount of a unit, and its gender."""
+    table = language.data["units"]
+    name = unit
+    if names := table.get("said", {}).get(unit):
+        before, behind = "", names[0 if value == 1 else 1]
+    else:
+        name = _units(language)[unit]
+        before, behind = language.unit(name, value)
+    return before, behind, "feminine" if name in table["feminine"] else "masculine"
+
+
+def _fraction_of_unit(language: SpokenLanguage) -> re.Pattern[str]:
+    fractions = one_of([written for written in language.data["signs"]["whole"] if FRACTION.fullmatch(written)])
+    return re.compile(
+        rf"(?<![\w.,/-])(?:(?P<whole>\d{{1,3}})(?:[ \u00a0]|(?!\d)))?(?P<part>{fractions})"
+        rf"[ \u00a0-]?(?P<unit>{_unit_pattern(language)})(?![\w²³°/]|[.'’]\w)"
+    )
+
+
+def _say_fraction_of_unit(found: re.Match[str], language: SpokenLanguage) -> str | None:
+    """Return such as one third pound; in other languages, un tiers de livre."""
+    signs, of = language.data["signs"], language.data["money"]["of"]
+    whole, part = found["whole"], signs["whole"][found["part"]]
+    if whole and of:  # deux kilos et demi is another order
+        return None
+    _, unit, _ = _unit_names(found["unit"], Decimal(2 if whole else 1), language)
+    start = f"{whole} {signs['and']} " if whole else ""
+    is_half = found["part"] in ("1/2", "½")
+    return start + " ".join(filter(None, (part, "" if is_half else of, unit)))
+
+
+def _say_inches(found: re.Match[str], language: SpokenLanguage) -> str | None:
+    """Return such as six inches; None if the sign closes a quotation."""
+    if len(re.findall(r'(?<!\d)"', found.string[: found.start()])) % 2:
+        return None
+    value = language.value(found[1])
+    _, behind = language.unit("length-inch", value)
+    return f"{language.words(value)} {behind}"
 
 
 def _full_stop(found: re.Match[str]) -> str:

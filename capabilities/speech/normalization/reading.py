@@ -12,7 +12,9 @@ from pipeline.log import get_logger
 log = get_logger(__name__)
 
 #: A text without any of these is read as it is written: digits, signs, Roman numerals, words with a full stop inside.
-READ_OTHERWISE = re.compile(r"[^\w\s.,;:!?'\"’“”()\-]|\d|[_.]\w|\b[IVX]{1,7}\b|\w\.[\s,)]|-[ \t]?-[ \t]?-", re.ASCII)
+READ_OTHERWISE = re.compile(
+    r"[^\w\s.,;:!?'\"’“”()\-]|\d|[_.]\w|\b(?:WW)?[IVX]{1,7}\b|\w\.[\s,)]|-[ \t]?-[ \t]?-", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True)

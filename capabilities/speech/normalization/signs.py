@@ -3,6 +3,7 @@
 import re
 from unicodedata import normalize
 
+from capabilities.speech.normalization.amounts import FRACTION
 from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
 
 EMOJI = re.compile(
@@ -19,6 +20,10 @@ EMPHASIS = re.compile(
 STYLED = re.compile(r"[\U0001d400-\U0001d7ff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")
 MARKED = re.compile(r"[®™©]")
 
+#: The end of a text: a name, and a name that is not the first word.
+A_NAME = re.compile(r"\b[^\W\d_a-zà-ÿ]\w{2,20} \Z")
+BEHIND_A_NAME = re.compile(r"[\w.]\s+[^\W\d_a-zà-ÿ]\w{2,20} \Z")
+
 ABOUT = re.compile(r"[~≈][ \u00a0]?(?=\d)")
 NUMBER_SIGN = re.compile(r"(?<!\w)#[ ]?(?=\d{1,6}(?!\w))")
 HASHTAG = re.compile(r"(?<![\w#&])#(?=[^\W\d_]\w)")
@@ -28,8 +33,11 @@ MENTION = re.compile(r"(?<![\w@/])@(?=[^\W\d_]\w)")
 WORDS = re.compile(r"(?<![\w/])([^\W\d_]{2,30})/([^\W\d_]{2,30})(?![\w/])")
 SHORT_NUMBER = r"\d{1,6}(?:[.,]\d{1,6})?"
 RANGE = re.compile(rf"(?<![\w.,:/–-]){SHORT_NUMBER}[ \u00a0]?[–—-][ \u00a0]?{SHORT_NUMBER}(?![\w/=–-]|[.,:]\d)")
-FRACTION = re.compile(r"[1-3]/[2-4]|[½¼¾]")
 YEAR = re.compile(r"[12]\d{3}(?![\w.,]?\d)")
+#: v2 and v3.14.2, but no engine: V8.
+NAMED_VERSION = re.compile(r"(?<![\w./])v(\d{1,4}(?:\.\d{1,4}){0,3})(?![\w/]|[.,]\d)")
+#: C#, the language and the note.
+SHARP = re.compile(r"(?<!\w)([A-G])#(?!\w)")
 VERSION = re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){2,3}(?!\w|[.,]\d)")
 
 
@@ -55,6 +63,7 @@ def _abbreviations(language: SpokenLanguage) -> list[Rule]:
     return [
         Rule(re.compile(rf"(?<![\w.])(?:{counted})[ \u00a0]?(?=\d)"), _say_counted, DIGITS),
         Rule(re.compile(rf"(?<![\w.])(?:{always})(?![\w.]\w|\w)"), _say_short),
+        Rule(re.compile(rf"(?<=[^\W\d_] )(?:{one_of(list(short.get('after_names', ())))})(?![\w.])"), _say_street),
         Rule(re.compile(rf"(?<![\w.])(?:{names})[ \u00a0](?=[^\W\d_a-zà-ÿ])"), _say_title),
     ]
 
@@ -73,6 +82,7 @@ def _said(language: SpokenLanguage) -> list[Rule]:
         Rule(re.compile(rf"(?<![\w/])(?:{one_of(list(signs['whole']))})(?![\w/])"), _say_whole, frozenset("/½¼¾")),
         Rule(ABOUT, lambda found, language: f"{signs['about']} ", frozenset("~≈")),
         Rule(NUMBER_SIGN, lambda found, language: f"{signs['number']} ", frozenset("#")),
+        Rule(SHARP, lambda found, language: f"{found[1]} sharp", frozenset("#")),
         Rule(HASHTAG, lambda found, language: "hashtag ", frozenset("#")),
         Rule(AMPERSAND, lambda found, language: f" {signs['and']} ", frozenset("&")),
         Rule(MENTION, lambda found, language: f"{at} ", frozenset("@")),
@@ -82,11 +92,21 @@ def _said(language: SpokenLanguage) -> list[Rule]:
 
 def _numbers(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of signs between numbers."""
-    between = one_of(list(language.data["signs"]["between_numbers"]))
+    signs, compared = language.data["signs"], language.data["signs"]["before_numbers"]
+    between = one_of(list(signs["between_numbers"]))
     made = [
         Rule(RANGE, _say_range, DIGITS),
         Rule(re.compile(rf"(?<=[\d)])(?<!\b0)[ \u00a0]?({between})[ \u00a0]?(?=[\d(])"), _say_between, DIGITS),
-        Rule(VERSION, _say_version, DIGITS),
+        Rule(VERSION, lambda found, language: _dotted(found.group(), language), DIGITS),
+        Rule(
+            NAMED_VERSION, lambda found, language: f"{signs['version']} {_dotted(found[1], language)}", frozenset("v")
+        ),
+        Rule(
+            re.compile(rf"(?<![\w)\-=<>])(?<![\d)][ \u00a0])({one_of(list(compared))})[ \u00a0]?(?=\d)"),
+            lambda found, language: f"{compared[found[1]]} ",
+            frozenset(compared),
+        ),
+        Rule(_spaced_number(language), lambda found, language: re.sub(r"\s", "", found.group()), DIGITS),
     ]
     if years := language.data["numbers"].get("years"):
         pattern = re.compile(rf"(?<![\w.,/–-]){years}(?![\w%/–-]|[.,]\d)")
@@ -115,9 +135,19 @@ def _say_short(found: re.Match[str], language: SpokenLanguage) -> str | None:
     return said + ("." if ends and written in language.data["abbreviations"]["may_end"] else "")
 
 
+def _say_street(found: re.Match[str], language: SpokenLanguage) -> str | None:
+    """Return such as Street behind a name: Main St. is long. Before another name it may be a saint."""
+    before, behind = found.string[max(0, found.start() - 30) : found.start()], found.string[found.end() :]
+    is_before_a_name = re.match(r"\s+[^\W\d_a-zà-ÿ]", behind)
+    if not (BEHIND_A_NAME if is_before_a_name else A_NAME).search(before):
+        return None
+    said: str = language.data["abbreviations"]["after_names"][found.group()]
+    return said + ("." if is_before_a_name or not behind.strip() else "")
+
+
 def _say_title(found: re.Match[str], language: SpokenLanguage) -> str | None:
-    # Main St. The next house: after a name it is a street.
-    if re.search(r"\w\s+[^\W\d_a-zà-ÿ]\w{2,20} \Z", found.string[max(0, found.start() - 30) : found.start()]):
+    # Main Dr. The next house: after a name it is a drive.
+    if BEHIND_A_NAME.search(found.string[max(0, found.start() - 30) : found.start()]):
         return None
     return f"{language.data['abbreviations']['before_names'][found.group().strip()]} "
 
@@ -143,5 +173,12 @@ def _say_between(found: re.Match[str], language: SpokenLanguage) -> str | None:
     return f" {language.data['signs']['between_numbers'][found.group(1)]} "
 
 
-def _say_version(found: re.Match[str], language: SpokenLanguage) -> str | None:
-    return f" {language.data['numbers']['point']} ".join(found.group().split("."))
+def _dotted(written: str, language: SpokenLanguage) -> str:
+    numbers, addresses = language.data["numbers"], language.data["addresses"]
+    return f" {numbers['point'] if numbers['decimal'] == '.' else addresses['.']} ".join(written.split("."))
+
+
+def _spaced_number(language: SpokenLanguage) -> re.Pattern[str]:
+    """Return the pattern of 1 500: with no-break spaces, or any where the language writes so."""
+    space = r"[ \u00a0\u202f]" if language.data["numbers"].get("spaced") else r"[\u00a0\u202f]"
+    return re.compile(rf"(?<![\w.,/+-])(?<!\d[ \u00a0])[1-9]\d{{0,2}}{space}\d{{3}}(?!\w|[.,/-]\d|{space}?\d)")

@@ -20,7 +20,7 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.work.answers import show_json
 from api.work.streamed_work import StreamedWork
-from api.work.submitting import Order
+from api.work.submitting import Order, is_replay
 from api.work.work import Work
 from capabilities.speech.kinds.fields import SpokenRequest
 from capabilities.speech.kinds.lexicon import LexiconEntry, LexiconTooLong, entries_in
@@ -158,7 +158,7 @@ class SpeakingWork(Work):
             found = list(map(as_json, await asyncio.to_thread(entries_in, request.text, wanted)))
         except LexiconTooLong:
             # A replay is not spoken again, so the lexicon does not matter.
-            if not await self._is_replay(order):
+            if not await is_replay(self._services, order.submission):
                 raise
             return order
         items = [({**stored, "lexicon": found}, price, lane) for stored, price, lane in order.submission.items]

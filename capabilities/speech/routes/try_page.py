@@ -62,7 +62,7 @@ TRY = TryPage(
     },
     choices={"language": _languages},
     accepts={"audio": SOUND, "music": SOUND},
-    template="try/speech.html",
+    template="speech.html",
     script="try_speech.js",
     submit="Speak",
     order=1,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: In order of preference.
 ENGINES: Mapping[str, str] = {"whisper": "capabilities.transcription.engines.whisper.whisper:Whisper"}
+#: The setting of an endpoint that names its model of this family, and the engine on it.
+ENDPOINT_MODEL, ENDPOINT = "transcripts", "capabilities.transcription.engines.endpoint:EndpointTranscriber"
 #: The sample rate of every engine, in hertz.
 SAMPLE_RATE = 16_000
 
@@ -70,6 +72,8 @@ class Transcriber(ABC):
     warning: str | None = None
     #: Whether it can translate into English.
     translates: bool = False
+    #: Whether it works on another machine, so that others may listen here meanwhile.
+    is_remote: bool = False
 
     @abstractmethod
     def languages(self) -> Sequence[str]:

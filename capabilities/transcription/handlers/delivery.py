@@ -10,15 +10,15 @@ from capabilities.transcription.engines import HeardSegment, Transcriber
 from capabilities.transcription.handlers.progress import Transcribed
 from capabilities.transcription.kinds.transcription import AUTO, RecordingInput
 from capabilities.transcription.kinds.transcripts import Format, Transcript, transcription_credits
-from pipeline.subtitles.formats import srt, vtt
 from pipeline.subtitles.segments import join_texts
-from pipeline.subtitles.subtitles import subtitles
+from pipeline.subtitles.subtitles import srt, subtitles, vtt
 
 ENGLISH = "en"
 #: Parts left out count as one if at most so many seconds are between them, and at most so many are named.
 NEAR, MOST_TOLD = 5.0, 5
 #: To a small model a list of rare names can sound like another language, unless it knows their spelling.
 IF_ENGLISH = "If it is English, send it again with its unusual names in `prompt`."
+CUT_SHORT = "The file ends before its header says: the recording may be incomplete. All of its audio was transcribed."
 #: Frames per second, in which Whisper's `seek` counts.
 FRAMES = 100
 
@@ -39,11 +39,14 @@ def transcript_of(
     price: int,
     remedy: str | None,
     is_translated: bool = False,
+    is_cut_short: bool = False,
 ) -> Transcript:
     """Return the answer. `remedy` says how to get a model for more languages. A translation is in English."""
     language = ENGLISH if is_translated and transcribed.language else transcribed.language
     probability = None if is_translated else transcribed.language_probability
     warnings = [engine.warning] if engine.warning else []
+    if is_cut_short:
+        warnings.append(CUT_SHORT)
     if transcribed.foreign:
         warnings.append(_left_out(transcribed, engine.languages(), remedy))
     heard_nothing = transcribed.foreign and not transcribed.segments

@@ -1,7 +1,7 @@
 """Transcription: transcribes an uploaded recording window by window."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, TypeVar
@@ -21,7 +21,9 @@ from capabilities.transcription.kinds.transcription import (
 )
 from capabilities.transcription.kinds.transcripts import ENDINGS, transcription_credits
 from capabilities.transcription.settings import TranscriptionSettings
+from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers
+from workers.engines import EngineBusy, EngineUnavailable
 from workers.engines.family import Family
 from workers.engines.locks import FairLock
 from workers.engines.resources import Resources
@@ -29,6 +31,8 @@ from workers.handler import Done, Handler, Outcome, Task
 from workers.media.audio.decoding import decode
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.track import Track, windows
+
+log = get_logger(__name__)
 
 #: Longest decoding: four hours take a quiet core less than a minute, and a busy machine several.
 DECODING_LIMIT = timedelta(minutes=15)
@@ -81,7 +85,7 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
         """Transcribe one recording, whose sound exists as long as the block lasts.
 
         `resumes`: another attempt continues where this one stops. Raises InvalidRequest, Stopped."""
-        engine = self._choose(task.input)
+        engines = self._choose(task.input)
         with task.upload("audio") as upload:
             decoded = decode(
                 self._ffmpeg,
@@ -95,17 +99,32 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
             price = transcription_credits(track.duration)
             if price > task.price:
                 task.raise_hold(price)
-            transcribed = resumed(task, engine) if resumes else Transcribed.anew(task, engine)
-            listened = RecordingProgress(engine, transcribed, track)
-            _report(task, track, transcribed.heard / SAMPLE_RATE)
-            for window in windows(track, length=self._window, start=transcribed.heard):
-                self._transcribe(task, listened, window, heard)
-                if resumes and window.stop < len(track):
-                    keep(task, transcribed)
+            for place, engine in enumerate(engines):
+                transcribed = resumed(task, engine) if resumes else Transcribed.anew(task, engine)
+                listened = RecordingProgress(engine, transcribed, track)
+                try:
+                    self._transcribe_all(task, listened, heard, resumes=resumes)
+                    break
+                except EngineUnavailable as error:
+                    is_sent = heard is not None and bool(transcribed.segments)
+                    if isinstance(error, EngineBusy) or is_sent or place + 1 == len(engines):
+                        raise
+                    log.warning("engine failed, the next one transcribes", engine=engine.name, reason=error.message)
             yield listened
 
-    def _choose(self, wanted: RecordingInput) -> Transcriber:
-        """Return the first engine that can do it, with its present model.
+    def _transcribe_all(
+        self, task: Task[RecordingInput], listened: RecordingProgress, heard: OnSegment | None, *, resumes: bool
+    ) -> None:
+        """Add the text of each window that is not heard yet. Raises Stopped, EngineUnavailable."""
+        transcribed, track = listened.transcribed, listened.track
+        _report(task, track, transcribed.heard / SAMPLE_RATE)
+        for window in windows(track, length=self._window, start=transcribed.heard):
+            self._transcribe(task, listened, window, heard)
+            if resumes and window.stop < len(track):
+                keep(task, transcribed)
+
+    def _choose(self, wanted: RecordingInput) -> Sequence[Transcriber]:
+        """Return the engines that can do it, with their present models, in order of preference.
 
         Raises LanguageNotSupported, TranslationNotSupported."""
         engines, known = self._known()
@@ -115,13 +134,13 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
                 raise TranslationNotSupported(what_brings(None, self.offered()))
         language = wanted.language
         if language is None:
-            return engines[0]
+            return engines
         if language not in known:
             # Another process may have found a new model, and the API knows of it.
             self._family.look()
             engines, known = self._known()
         require_language(language, known, self.offered())
-        return next(engine for engine in engines if language in engine.languages())
+        return [engine for engine in engines if language in engine.languages()]
 
     def _known(self) -> tuple[Sequence[Transcriber], Sequence[str]]:
         """Return the engines with their present models, and their languages."""
@@ -146,7 +165,7 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
             return task.is_stopped()
 
         with (
-            self._lock.unless(is_stopped),
+            nullcontext() if listened.engine.is_remote else self._lock.unless(is_stopped),
             listened.engine.listen(
                 track.read(window.start, len(window)),
                 language=transcribed.language,
@@ -187,6 +206,7 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
                 price=price,
                 remedy=what_brings(None, self.offered()),
                 is_translated=wanted.task == "translate",
+                is_cut_short=listened.track.is_cut_short,
             )
             form = wanted.response_format
             artifact = task.store(rendered(transcript, wanted, transcribed.segments).encode(), suffix=ENDINGS[form])

@@ -20,9 +20,8 @@ from capabilities.transcription.kinds.transcripts import (
 from pipeline.errors import InvalidRequest
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
 from pipeline.lifecycle.jobs import Job
-from pipeline.offers.fetchable import list_fetchable
 from pipeline.offers.languages import MAX_TAG, LanguageNotSupported, offered_languages, read_language
-from pipeline.offers.offers import Offers
+from pipeline.offers.offers import Offers, list_fetchable
 from pipeline.storage.streams import Parts
 
 FAMILY = "transcription"

@@ -1,4 +1,4 @@
-"""Launcher: a small program that prepares an embedded server's folders and then becomes the server (exec)."""
+"""Launcher: prepares an embedded server's folders and becomes the server (exec)."""
 
 import importlib.util
 import os
@@ -10,16 +10,14 @@ from pipeline.errors import NotReady
 
 
 def find_in_wheel(package: str, path: str) -> Path | None:
-    """Return a file or folder of an installed package, which is not imported; None: there is none."""
+    """Return a file or folder of an installed package without importing it, or None."""
     wheel = importlib.util.find_spec(package)
     folders = (wheel.submodule_search_locations if wheel else None) or []
     return next((found for folder in folders if (found := Path(folder) / path).exists()), None)
 
 
 def launch(prepare: Callable[..., list[str]]) -> None:
-    """Become the server whose command `prepare` returns; it takes the two paths of the launcher's command line.
-
-    What follows on the command line is passed on as text."""
+    """Become the server whose command `prepare` returns, given the paths and words of the command line."""
     folder, socket, *more = sys.argv[1:]
     try:
         command = prepare(Path(folder), Path(socket), *more)

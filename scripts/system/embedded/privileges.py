@@ -1,9 +1,8 @@
-"""Privileges: how a server that refuses to run as root runs as another user, and still reaches its files.
+"""Privileges: runs a server that refuses root as another user who still reaches its files.
 
-A clone or a data folder under a 0700 home such as /root can't be reached by another user. Opening the home is not ours
-to do, copying the programs leaves the data, and mount or user namespaces are forbidden in most containers. So the
-server keeps one capability: to search folders and to read (CAP_DAC_READ_SEARCH), made ambient, which exec passes on to
-a program that is not root's. docs/decisions/0006-embedded-servers.md weighs it.
+Another user can't reach a clone or data under a 0700 home such as /root. So the server keeps one capability, to search
+folders and to read (CAP_DAC_READ_SEARCH), made ambient so that exec passes it on.
+docs/decisions/0006-embedded-servers.md has the alternatives.
 """
 
 import ctypes
@@ -51,7 +50,7 @@ class User:
 
 
 def lowest_privileges(user: User, command: Sequence[str], *, reads: Sequence[Path]) -> int | None:
-    """Return the one capability that `user` needs to run `command` and read these folders; None when it needs none."""
+    """Return the capability that `user` needs to run `command` and read these folders, or None."""
     for capability in (None, CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE):
         if _works(user, capability, command, reads):
             return capability
@@ -62,10 +61,10 @@ def lowest_privileges(user: User, command: Sequence[str], *, reads: Sequence[Pat
 
 
 def become(user: User, capability: int | None) -> None:
-    """Change this process, and every program that it becomes, to a user with at most one capability."""
+    """Change this process, and programs that it becomes, to a user with at most one capability."""
     if capability is not None:
-        # Keeps capabilities over the change of user, until they are set below, and lets access(2) count them: by that
-        # initdb and postgres look whether they can run their own files.
+        # Keeps capabilities over the change of user, until they are set below, and lets access(2) count them, by which
+        # initdb and postgres check their own files.
         _prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)
     os.setgroups([])
     os.setgid(user.gid)

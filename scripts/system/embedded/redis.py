@@ -15,7 +15,7 @@ OPTIONS = Path(__file__).with_name("redis.conf")
 
 
 def server(data: Path) -> Server:
-    """Return the Redis of a data folder. Raises NotReady when the machine has none."""
+    """Return the Redis of a data folder. Raises NotReady without a binary."""
     find_binary()
     socket = sockets_folder(data) / "redis.sock"
     return Server(
@@ -28,7 +28,7 @@ def server(data: Path) -> Server:
 
 
 def find_binary() -> Path:
-    """Return the server program to use."""
+    """Return the server program. Raises NotReady."""
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
             return Path(found)
@@ -41,7 +41,7 @@ def find_binary() -> Path:
 
 
 def prepare(folder: Path, socket: Path) -> list[str]:
-    """Return the command of the Redis server of a data folder, made if need be, and a socket."""
+    """Return the server's command, with its folders created if needed."""
     binary = find_binary()
     private_folder(folder.parent)
     private_folder(socket.parent)

@@ -93,7 +93,7 @@ def test_several_jobs_are_tried_again_ended_and_deleted_at_once(
     manual_worker.work()
 
     said = flash_of(browser, act(browser, "retry", *failed, done, once="page-1"))
-    assert said.startswith("2 jobs tried again. 1 not: Nothing of it")
+    assert said.startswith("2 jobs tried again. 1 not: Nothing to retry")
     assert len(listed(browser, "?state=queued,running")) == 2
     manual_worker.work()
     act(browser, "retry", *failed, once="page-1")  # the same form again, when its jobs have already ended
@@ -104,9 +104,9 @@ def test_several_jobs_are_tried_again_ended_and_deleted_at_once(
     assert listed(browser, "?state=cancelled") == open_ones[::-1]
     running = service.submit({"text": "later"}, client.api_key)
     said = flash_of(browser, act(browser, "delete", done, running))
-    assert said == "1 job deleted. 1 not: It has not ended; cancel it first."
+    assert said == "1 job deleted. 1 not: It is still running; cancel it first."
     assert service.get(f"/jobs/{done}/result", client.api_key).code == "result_deleted"
-    assert flash_of(browser, act(browser, "delete")) == "No job was ticked."
+    assert flash_of(browser, act(browser, "delete")) == "No job was selected."
 
 
 def test_a_form_without_its_token_or_with_another_accounts_jobs_does_nothing(

@@ -109,7 +109,7 @@ def test_a_deleted_key_is_gone_and_refused(service: Service, browser: Browser) -
 
     answer = browser.post(f"{KEYS}/{key_id_of(browser)}/delete", {})
     assert (answer.status, answer.headers["location"]) == (303, KEYS)
-    assert "The key new is deleted." in words_of(browser.get(KEYS))
+    assert "The key new was deleted." in words_of(browser.get(KEYS))
     assert service.get("/jobs", secret).status == 401
 
 
@@ -204,7 +204,7 @@ def test_the_ledger_of_the_page_comes_in_pages(browser: Browser, client: Payer, 
 def test_days_without_anything_say_so(browser: Browser) -> None:
     page = browser.get("/dashboard/usage?from=2020-01-01&to=2020-01-31")
 
-    assert (page.status, words_of(page).count("Nothing in these days")) == (200, 2)
+    assert (page.status, words_of(page).count("No usage in these days")) == (200, 2)
     assert browser.get("/dashboard/usage?from=nonsense").status == 400
 
 

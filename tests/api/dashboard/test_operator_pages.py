@@ -122,9 +122,9 @@ def test_a_plot_has_a_gap_where_there_was_no_sample() -> None:
     plots = make_plots([point(10, waited=1.5), point(5, waited=None)], timedelta(hours=1), now)
 
     rows = {plot.title: dict(plot.rows) for plot in plots}
-    assert rows["Items that wait"]["11:50"] == "5"
-    assert rows["Items that wait"]["11:52"] == "–"
-    assert (rows["Wait of an item"]["11:50"], rows["Wait of an item"]["11:55"]) == ("1.5", "–")
+    assert rows["Items waiting"]["11:50"] == "5"
+    assert rows["Items waiting"]["11:52"] == "–"
+    assert (rows["Waiting time"]["11:50"], rows["Waiting time"]["11:55"]) == ("1.5", "–")
     assert rows["Items failed"]["11:55"] == "1"
     assert all(plot.is_empty for plot in make_plots([], timedelta(hours=1), now))
 
@@ -237,7 +237,7 @@ def test_an_account_gets_credits_and_gives_them_back_with_a_note(
         assert operator.post(path, {"change": "top-up", "credits": credits, "note": note}).status == 303
         return words_of(text_of(operator, f"accounts/{client.account_id}"))
 
-    assert "The balance is 2,500 credits now." in change("1,500", "invoice <7>")
+    assert "The balance is now 2,500 credits." in change("1,500", "invoice <7>")
     assert "invoice &lt;7&gt;" in words_of(text_of(operator, f"accounts/{client.account_id}"))
     assert "fewer than 9,999 credits to take back" in change("-9999")
     for wrong in ("0", "1.5", "many", "9" * 30, ""):
@@ -286,7 +286,7 @@ def test_accounts_come_page_by_page_and_are_found_by_name_and_id(operator: Brows
     assert "Needle" in text_of(operator, "accounts?offset=50")
     assert "Needle" in text_of(operator, "accounts?search=needle+100%25")
     assert "Needle" in text_of(operator, f"accounts?search={str(payer.account_id)[:13]}")
-    assert "No account has that." in text_of(operator, "accounts?search=%25%25")
+    assert "No matching accounts" in text_of(operator, "accounts?search=%25%25")
 
 
 def test_pages_answer_while_redis_is_away(service_without_redis: Service, api_database: Database) -> None:

@@ -8,7 +8,7 @@ from http_service import Answer, Service
 from manual_worker import ManualWorker
 from payers import Payer
 
-from api.http.compression import takes_gzip
+from api.http.answer_middleware import takes_gzip
 
 
 def get(service: Service, path: str, key: str = "", accepted: str = "gzip") -> Answer:

@@ -9,7 +9,7 @@ from manual_worker import ManualWorker, deliver, refuse
 from payers import Payer, open_account
 
 from pipeline.database import Database, Statement
-from pipeline.jobs import job_search
+from pipeline.jobs import job_lists
 from pipeline.jobs.job_lists import JobFilter, JobPage, list_jobs
 from pipeline.lifecycle import ClaimedItem, Outcome
 
@@ -144,7 +144,7 @@ def test_a_search_that_reached_its_limit_says_since_when_it_looked(
 
     whole = search()
     assert ([job.id for job in whole.jobs], whole.searched_since) == ([UUID(one) for one in jobs[::-1]], None)
-    monkeypatch.setattr(job_search, limit, most)
+    monkeypatch.setattr(job_lists, limit, most)
     page = search()
     assert [job.id for job in page.jobs] == [UUID(one) for one in jobs[:2:-1]]
     assert page.total == 3

@@ -18,7 +18,7 @@ def test_a_webhook_is_set_tried_and_sent_again(
     hooked_service: Service, client: Payer, api_database: Database, receiver: Receiver, webhooks: WebhookSending
 ) -> None:
     browser = sign_in(hooked_service, api_database, client)
-    assert "Nothing was sent" in browser.get(PAGE).body.decode()
+    assert "No deliveries" in browser.get(PAGE).body.decode()
 
     set_page = browser.post(PAGE, {"webhook_url": receiver.url, "webhook_events": ["job.completed", "job.failed"]})
     found = re.search(r"whsec_[A-Za-z0-9+/=]+", set_page.body.decode())

@@ -5,7 +5,7 @@ import io
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -46,19 +46,20 @@ def create(service: Running, *urls: str, **more: object) -> str:
     return str(answer.json["job_id"])
 
 
-def wait(service: Running, job_id: str) -> dict:
+def wait_until(holds: Callable[[], object]) -> None:
     until = time.monotonic() + PATIENCE_SECONDS
-    while (job := service.ask(f"/indexing/jobs/{job_id}").json)["status"] == "running":
-        assert time.monotonic() < until, job
-        time.sleep(0.05)
-    return job
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def wait(service: Running, job_id: str) -> dict:
+    wait_until(lambda: service.ask(f"/indexing/jobs/{job_id}").json["status"] != "running")
+    return dict(service.ask(f"/indexing/jobs/{job_id}").json)
 
 
 def wait_for_queries(engine: SearchEngine, count: int) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
-    while len(engine.asked) < count:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(lambda: len(engine.asked) >= count)
 
 
 def listed_by_half(engine: SearchEngine, name: str) -> list[str]:

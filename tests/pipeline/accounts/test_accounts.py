@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from models.accounts.account import TIERS
-from models.jobs.job import JOB_STATES
+from models.accounts import TIERS
+from models.jobs import JOB_STATES
 from pipeline.accounts import accounts
 from pipeline.accounts.first_account import FirstAccount
 from pipeline.accounts.keys import find_caller, hash_key

@@ -9,8 +9,7 @@ from payers import Payer
 from servers import WAITS_FOR_US
 
 from pipeline import lifecycle
-from pipeline.accounts.owners import Owner, find_owner_by_id
-from pipeline.accounts.sessions import begin_session, end_sessions, make_token
+from pipeline.accounts.sessions import Owner, begin_session, end_sessions, find_owner_by_id, make_token
 from pipeline.accounts.sign_in import set_password
 from pipeline.database import Database, Statement
 

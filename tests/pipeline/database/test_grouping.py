@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from workbench import submission
 
 from pipeline.database import AsyncDatabase, Database, Statement
-from pipeline.database.grouping import StatementCoalescer
+from pipeline.database.coalescing import StatementCoalescer
 from pipeline.lifecycle import submit
 
 
@@ -120,17 +120,6 @@ def test_one_that_fails_fails_alone(database_url: str) -> None:
 
     assert [one[0], two[0], three[0]] == [1, 2, 3]
     assert isinstance(failure, psycopg.errors.DivisionByZero)
-
-
-def test_who_leaves_takes_nobody_along(database_url: str) -> None:
-    async def ask(group: StatementCoalescer) -> tuple[int, int]:
-        leaving = asyncio.create_task(group.run(say(1)))
-        staying = asyncio.create_task(group.run(say(2)))
-        await asyncio.sleep(0)
-        leaving.cancel()
-        return await staying
-
-    assert run(database_url, ask)[0] == 2
 
 
 def test_a_statement_that_may_not_be_repeated_is_refused(database_url: str) -> None:

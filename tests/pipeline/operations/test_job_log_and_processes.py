@@ -15,8 +15,15 @@ from pipeline import job_log
 from pipeline.accounts.keys import make_key
 from pipeline.job_log import JobLine, read_job_log
 from pipeline.log import SHARED
-from pipeline.operations.process_reporter import ProcessReporter
-from pipeline.operations.processes import GONE_AFTER, HASH, Process, Teller, gone_fields, read_processes
+from pipeline.operations.processes import (
+    GONE_AFTER,
+    HASH,
+    Process,
+    ProcessReporter,
+    Teller,
+    gone_fields,
+    read_processes,
+)
 from pipeline.wakes.broker import connect
 
 

@@ -7,9 +7,8 @@ from workbench import submission
 
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
-from pipeline.operations.keeping import take_samples
 from pipeline.operations.metrics import Metrics
-from pipeline.operations.samples import MOST_POINTS, QueuePoint, forget_samples, point_width, read_history
+from pipeline.operations.samples import MOST_POINTS, QueuePoint, forget_samples, point_width, read_history, take_samples
 from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from pipeline.wakes.broker import connect

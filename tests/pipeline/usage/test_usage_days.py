@@ -13,9 +13,8 @@ from workbench import Workbench
 from pipeline.accounts.ledger import discrepancies
 from pipeline.accounts.stored_keys import list_keys
 from pipeline.database import Database, Statement
-from pipeline.usage.usage import read_usage
 from pipeline.usage.usage_days import _ADD, sum_usage
-from pipeline.usage.usage_report import DaySpan, read_used
+from pipeline.usage.usage_report import DaySpan, read_usage, read_used
 
 #: Lines of a ledger that are enough to show that they were read.
 MANY = 20_000

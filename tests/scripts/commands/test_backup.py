@@ -34,7 +34,7 @@ def test_a_restored_system_has_accounts_results_and_ledger(tmp_path: Path) -> No
         taken = pressroom("backup", str(file), "--data", str(data))
         assert (taken.returncode, taken.stderr) == (0, "")
         again = pressroom("backup", str(file), "--data", str(data))
-        assert (again.returncode, "is there already" in again.stderr) == (1, True)
+        assert (again.returncode, "exists already" in again.stderr) == (1, True)
     assert file.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.glob("*press*")] == ["press.tar"]
 
@@ -58,7 +58,7 @@ def test_a_restored_system_has_accounts_results_and_ledger(tmp_path: Path) -> No
     assert (replaced.returncode, replaced.stderr) == (0, "")
     (aside,) = (tmp_path / "other" / "postgres").glob("before-restore-*")
     assert (aside / postgres.VERSION / "PG_VERSION").exists()
-    # What is aside can be read again: its keys are there too.
+    # The database aside has its keys beside it.
     assert (aside / "secrets.key").read_text() == "a key that was made since"
     assert (aside / "first-key").read_text() == "an account's key"
     assert (tmp_path / "other" / "secrets.key").read_text() == "a key of stored credentials"
@@ -92,7 +92,7 @@ def test_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> None:
         archive.add(tmp_path / "text.tar", "artifacts/2026-01-01/x")
     for name in ("text.tar", "half.tar"):
         refused = pressroom("restore", str(tmp_path / name), "--data", str(data))
-        assert (refused.returncode, "no whole backup" in refused.stderr) == (1, True)
+        assert (refused.returncode, "no complete backup" in refused.stderr) == (1, True)
     assert list(artifacts.keys()) == []
 
 

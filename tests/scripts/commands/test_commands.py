@@ -57,7 +57,7 @@ def test_a_program_gets_a_header_and_as_many_values_a_line(
         (["accounts", "top-up", "ACCOUNT", "9223372036854775807"], "the most an account can have"),
         (["keys", "create", "ACCOUNT", "--name", " "], "A name is needed"),
         (["say", "TEXT", "-o", "/missing/o.mp3"], "no folder that you may write to"),
-        (["say", "TEXT", "-o", "/tmp"], "/tmp has no suffix of a format"),
+        (["say", "TEXT", "-o", "/tmp"], "/tmp has no known suffix"),
         (["say", "TEXT", "-o", "FOLDER"], "is a folder"),
         (["say", "TEXT", "-o", "TAKEN"], "exists already. Pass --overwrite"),
         (["say", "-"], "Name the file to write: --output OUT.mp3"),

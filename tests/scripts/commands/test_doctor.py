@@ -18,9 +18,9 @@ from capabilities.index_check.providers.circuit_breaker import note
 from capabilities.index_check.providers.transitions import Event
 from pipeline.database import Database, Statement
 from pipeline.offers.offers import Offer, publish_offers
+from pipeline.operations.supervision import SupervisorSilent
 from pipeline.settings import Settings
 from scripts.doctor import engines, examination, servers
-from scripts.system.control import SupervisorSilent
 
 
 def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> None:
@@ -88,7 +88,7 @@ def test_the_doctor_tells_which_search_provider_rests(
 
     said = " ".join(ran.out.replace("│", " ").split())
     assert "UTC, the search engine asked for a captcha" in said
-    # What the default without a key can't promise.
+    # The default, without a key, can't promise it.
     assert "a page that they miss may still be indexed" in said
     assert "nobody answers for Google: set PRESSROOM_SEARCH__SERPER__API_KEY" in said
 
@@ -162,7 +162,7 @@ def test_the_doctor_says_what_would_start_while_the_system_is_off(
     assert "-- system off: `pressroom up` starts it" in said
     assert "-- PostgreSQL comes with the system (pginstall18); it will be made at the first start" in said
     assert "ok synthesis: espeak ready to be set up; no pool has done so yet" in said
-    assert "-- not there or not known, and nothing else needs it" in said
+    assert "-- optional, and absent or unknown" in said
 
 
 def said_by(ran: Ran) -> str:

@@ -22,7 +22,7 @@ from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.lifecycle.jobs import find_job
 from pipeline.operations.processes import HASH, Teller
-from pipeline.webhooks.addresses import NewWebhook, add_webhook
+from pipeline.webhooks.accounts import NewWebhook, add_webhook
 from pipeline.webhooks.deliveries import add_delivery
 
 
@@ -40,7 +40,6 @@ def test_a_sweep_takes_items_back_and_ends_what_is_late(
     assert (said["expired"], said["crashed"]) == ("1", "4") or (said["expired"], said["crashed"]) == ("1", "2")
     for job_id, state in ((late, "expired"), (dead, "running")):
         job = database.run(find_job(UUID(job_id)))
-        assert job is not None
         assert job.state == state
 
 
@@ -75,7 +74,6 @@ def test_a_sweep_ends_a_deletion_that_broke_off_after_its_rows(
 
     assert not picture.exists()
     job = database.run(find_job(job_id))
-    assert job is not None
     assert (job.state, job.deleted_at is not None) == ("cancelled", True)
     assert sweep().get("deleted", "0") == "0"
 
@@ -169,7 +167,6 @@ def test_a_sweep_that_goes_on_for_ever_survives_a_database_without_tables(
     with subprocess.Popen(
         command("sweep", "--forever"), env=clean_environment(extra=settings), stderr=subprocess.PIPE, text=True
     ) as sweeper:
-        assert sweeper.stderr is not None
         lines = [sweeper.stderr.readline() for _ in range(3)]
         sweeper.terminate()
 

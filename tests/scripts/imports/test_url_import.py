@@ -32,7 +32,7 @@ def test_the_file_that_is_read_is_never_written_over(tmp_path: Path) -> None:
 
     for out, errors in ((file, tmp_path / "e"), (tmp_path / "o", tmp_path / "x" / ".." / "urls.csv")):
         (tmp_path / "x").mkdir(exist_ok=True)
-        with pytest.raises(InvalidRequest, match="is the file that is read"):
+        with pytest.raises(InvalidRequest, match="is the input file"):
             IndexCheckImport(file, column=None, out=out, errors=errors, batch=10, fields={})
     assert file.read_text() == "url\nhttps://e.example/\n"
 

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees of the log, and what is kept of it."""
+"""The lines that a person at a terminal sees, and those that are kept."""
 
 import io
 import json

@@ -13,7 +13,7 @@ from webhook_receiver import Receiver, webhook_receiver
 
 from pipeline.database import Database, Statement
 from pipeline.settings import Settings
-from pipeline.webhooks.addresses import NewWebhook, add_webhook, delete_webhook, move_webhook
+from pipeline.webhooks.accounts import NewWebhook, add_webhook, delete_webhook, move_webhook
 from pipeline.webhooks.deliveries import PAUSES, Sent, add_delivery, forget_deliveries
 from pipeline.webhooks.events import event_body
 from pipeline.webhooks.signing import sign
@@ -30,7 +30,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def webhooks() -> WebhookSending:
-    """What sends events, also to this machine."""
+    """A sender that may reach this machine."""
     return WebhookSending(Settings(fetch={"allow_networks": "127.0.0.0/8"}, webhooks={"timeout_seconds": 20}))
 
 

@@ -96,6 +96,12 @@ class LlamaServer:
         """Return the pid of the child; None: there is none."""
         return None if self._child is None or self._child.poll() is not None else self._child.pid
 
+    @property
+    def endpoint(self) -> tuple[str, str]:
+        """Return the address of its API in OpenAI's form, and the key."""
+        host, port = self._address
+        return f"http://{host}:{port}/v1", self._key
+
     def start(self) -> None:
         """Load the model, unless it is loaded. Raises NotReady."""
         with self._lock:

@@ -9,7 +9,7 @@ from pipeline.log import get_logger
 from workers.engines import never
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed
 from workers.media.audio.pcm import SAMPLE_BYTES
-from workers.media.audio.sniffing import sniff
+from workers.media.audio.sniffing import is_cut_short, sniff
 from workers.media.audio.track import Track, new_track
 
 log = get_logger(__name__)
@@ -59,8 +59,9 @@ def decode(
         raise AudioUndecodable(
             "The file is not audio that can be read. Send MP3, WAV, OGG, Opus, FLAC, M4A, AAC, WebM, AIFF or WMA."
         )
-    file.seek(0)
     with new_track(sample_rate) as track:
+        track.is_cut_short = is_cut_short(file, demuxer)
+        file.seek(0)
         _decode(ffmpeg, file, demuxer, track, max_duration, time_limit, stop)
         if not len(track):
             raise AudioUndecodable("The file's audio is empty.")

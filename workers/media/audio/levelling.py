@@ -1,6 +1,6 @@
 """Levelling: a sound brought to the loudness of podcasts, and kept from peaks that would clip."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class Levelled:
     def __init__(self, track: Track, measured: Profile | None = None) -> None:
         self._track = track
         self.sample_rate = track.sample_rate
+        #: Called, from any thread, with the share of the sound that its encoders have read.
+        self.on_read: Callable[[float], None] = lambda share: None
+        self._read = 0
         levels = _levelled(measured or profile(track)) if len(track) else np.zeros(0, np.float32)
         self._levels: Levels = np.append(levels, levels[-1:])
 
@@ -44,6 +47,9 @@ class Levelled:
             at = first * step
             block = self._track.read(at, min((part.size - 1) * step, stop - at))
             yield to_bytes(scaled(block, part, step)[max(0, start - at) :])
+            # Parts overlap, and threads may count at once: near enough for a progress.
+            self._read += block.size
+            self.on_read(min(1.0, self._read / len(self)))
 
 
 def _levelled(measured: Profile) -> Levels:

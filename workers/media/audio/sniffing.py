@@ -1,5 +1,6 @@
-"""Sniffing: a file's format, found in its first bytes, since its name and its content type can be wrong."""
+"""Sniffing: a file's format and claimed size, found in its bytes, since its name and content type can be wrong."""
 
+import os
 from typing import IO
 
 #: Bytes read of a file. An MP3 may begin anywhere in them: some files have junk in front.
@@ -42,11 +43,15 @@ TS_SYNC = 0x47
 TS_PACKETS = ((0, 188), (4, 192))
 #: So many in a row can't be chance.
 TS_IN_A_ROW = 5
+#: Larger sizes in a WAV's header are written by programs that don't know the size.
+LARGEST_CLAIM = 2**30
+#: Chunks looked at before the sound of a WAV, and bytes of an MP3's longest frame.
+MOST_CHUNKS, LONGEST_FRAME = 100, 1_500
 
 
 def sniff(file: IO[bytes]) -> str | None:
     """Return ffmpeg's name for a file's format, or None when it is no audio format that is accepted."""
-    head = _untagged_head(file)
+    _, head = _untagged_head(file)
     for at, signature, name in SIGNATURES:
         if head.startswith(signature, at):
             return name
@@ -56,8 +61,39 @@ def sniff(file: IO[bytes]) -> str | None:
     return "mpegts" if _is_transport_stream(head) else _sniff_frames(head)
 
 
-def _untagged_head(file: IO[bytes]) -> bytes:
-    """Return the first bytes after the ID3 tags, which MP3, AAC and FLAC may have, with pictures in them."""
+def is_cut_short(file: IO[bytes], name: str) -> bool:
+    """Return whether a WAV or MP3 file ends before its header says; False for what does not tell."""
+    end = {"wav": _wav_end, "mp3": _mp3_end}.get(name, lambda file: 0)(file)
+    return end > file.seek(0, os.SEEK_END) + LONGEST_FRAME
+
+
+def _wav_end(file: IO[bytes]) -> int:
+    """Return where the header of a WAV puts the end of its sound; 0 if it does not tell."""
+    at = 12
+    for _ in range(MOST_CHUNKS):
+        file.seek(at)
+        header = file.read(8)
+        size = int.from_bytes(header[4:], "little")
+        if len(header) < 8 or size > LARGEST_CLAIM:
+            return 0
+        if header.startswith(b"data"):
+            return at + 8 + size
+        at += 8 + size + size % 2
+    return 0
+
+
+def _mp3_end(file: IO[bytes]) -> int:
+    """Return where the first frame of an MP3 puts its end ("Xing" or "Info", as LAME writes it); 0 without."""
+    start, head = _untagged_head(file)
+    at = max(head.find(b"Xing", 0, 4_096), head.find(b"Info", 0, 4_096))
+    if at < 0 or not head[at + 7] & 2:
+        return 0
+    size = at + 8 + (4 if head[at + 7] & 1 else 0)  # the number of frames may stand before it
+    return start + int.from_bytes(head[size : size + 4], "big")
+
+
+def _untagged_head(file: IO[bytes]) -> tuple[int, bytes]:
+    """Return where the ID3 tags end, which MP3, AAC and FLAC may have, with pictures in them, and the bytes there."""
     at = 0
     for _ in range(MAX_TAGS):
         file.seek(at)
@@ -66,7 +102,7 @@ def _untagged_head(file: IO[bytes]) -> bytes:
             break
         # A tag's size has 7 bits a byte, and leaves out its header of ten bytes.
         at += 10 + sum((byte & 0x7F) << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=False))
-    return head
+    return at, head
 
 
 def _is_transport_stream(head: bytes) -> bool:

@@ -30,6 +30,8 @@ class Track(AbstractContextManager["Track"]):
 
     def __init__(self, sample_rate: int) -> None:
         self.sample_rate = sample_rate
+        #: Whether the file that it was decoded from ends before its header says.
+        self.is_cut_short = False
         self.file: IO[bytes] = tempfile.TemporaryFile(prefix="pressroom-", buffering=0)  # noqa: SIM115  closed by close
 
     def __enter__(self) -> Self:

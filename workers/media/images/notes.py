@@ -24,10 +24,8 @@ log = get_logger(__name__)
 MAX_CHARACTERS = 1_000
 MAX_NOTES = 20
 
-#: Dataset numbers of the caption and of the character set (IPTC-IIM 4.2), and the latter's escape for UTF-8.
+#: Dataset number of the caption (IPTC-IIM 4.2).
 IPTC_CAPTION = (2, 120)
-IPTC_CHARACTER_SET = (1, 90)
-UTF_8 = b"\x1b%G"
 
 MARKUP = re.compile(r"</?[A-Za-z!][^<>]{0,500}>")
 #: The part of BCP 47's language tags that is used here.

@@ -97,13 +97,13 @@ class OperatorAccountPage(Resource):
             case "tier":
                 return await self._set_tier(account, form.text("tier"))
             case "suspend" if account.id == session.account_id:
-                raise InvalidRequest("This is your own account: suspended, you could not let it go on again.")
+                raise InvalidRequest("You can't suspend your own account.")
             case "suspend":
                 await self._services.database.run(lifecycle.suspend_account(account.id, suspended=True))
                 return "The account is suspended. Its open jobs end within seconds."
             case "resume":
                 await self._services.database.run(lifecycle.suspend_account(account.id, suspended=False))
-                return "The account goes on."
+                return "The account is active again."
             case other:
                 raise InvalidRequest(f"There is no change {other[:20]!r}.")
 
@@ -117,13 +117,13 @@ class OperatorAccountPage(Resource):
             raise InvalidRequest(f"The account has fewer than {-granted:,} credits to take back.") from error
         except NumericValueOutOfRange as error:
             raise InvalidRequest("The balance would be larger than it can be.") from error
-        return f"The balance is {balance or 0:,} credits now."
+        return f"The balance is now {balance or 0:,} credits."
 
     async def _set_tier(self, account: AccountSummary, tier: str) -> str:
         if tier not in TIERS:
             raise InvalidRequest(f"There is no tier {tier[:20]!r}; there is {', '.join(TIERS)}.")
         await self._services.database.run(lifecycle.change_tier(account.id, tier))
-        return f"The account is in the tier {tier} now; its limits change within seconds."
+        return f"The account is now in the tier {tier}; its limits change within seconds."
 
     async def _find(self, account_id: str) -> AccountSummary:
         """Raises AccountNotFound."""

@@ -10,7 +10,7 @@ from api.dashboard.pages.operators.processes import read_running
 from api.dashboard.rendering import render
 from api.services.resource import Resource
 from api.services.services import Services
-from pipeline.offers.breakers import Breaker
+from pipeline.offers.offers import Breaker
 from pipeline.operations.engines import read_engines
 
 PAGE = Page("/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3)

@@ -66,10 +66,10 @@ def make_plots(points: Sequence[QueuePoint], period: timedelta, now: datetime) -
     if not points:
         labels = []
     return [
-        line_plot("Items that wait", labels, series(lambda one: one.ready + one.waiting), unit="most at a time"),
-        line_plot("Age of the oldest that is ready", labels, series(lambda one: one.oldest_seconds), unit="seconds"),
-        line_plot("Wait of an item", labels, series(lambda one: one.wait_seconds), unit="seconds, mean"),
-        line_plot("Run of an item", labels, series(lambda one: one.run_seconds), unit="seconds, mean"),
+        line_plot("Items waiting", labels, series(lambda one: one.ready + one.waiting), unit="most at a time"),
+        line_plot("Oldest ready item", labels, series(lambda one: one.oldest_seconds), unit="seconds"),
+        line_plot("Waiting time", labels, series(lambda one: one.wait_seconds), unit="seconds, mean"),
+        line_plot("Running time", labels, series(lambda one: one.run_seconds), unit="seconds, mean"),
         bar_plot("Items done", labels, series(lambda one: one.done)),
         bar_plot("Items failed", labels, series(lambda one: one.failed)),
     ]

@@ -5,8 +5,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from capabilities.index_check.engines.search.base.api import ApiProvider, document_of, objects
-from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
+from capabilities.index_check.engines.search.base.provider import (
+    ApiProvider,
+    Reply,
+    SearchRequest,
+    document_of,
+    objects,
+)
 
 #: Its codes of success, and of a search that ran and found nothing.
 OK, NO_RESULTS = 20_000, 40_102
@@ -53,7 +58,6 @@ class DataForSeo(ApiProvider):
         return len(_escaped(query)) <= self.max_query
 
     def request(self, query: str) -> SearchRequest:
-        """Return the request."""
         login = base64.b64encode(self.key.encode()).decode()
         # Ungrouped: else a second row of the same site is inside the first.
         task = {"keyword": _escaped(query), **PLACE, "depth": DEPTH, "group_organic_results": False}
@@ -70,7 +74,6 @@ class DataForSeo(ApiProvider):
         return replace(reply, status=400 if status == WRONG_FIELD else status, headers=headers)
 
     def rows(self, document: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the organic results of an answer."""
         items = [item for result in _results(document) for item in objects(result.get("items"))]
         return [item for item in items if item.get("type") in self.organic]
 

@@ -2,8 +2,7 @@
 
 from typing import Any, ClassVar
 
-from capabilities.index_check.engines.search.base.api import ApiProvider, found_at
-from capabilities.index_check.engines.search.base.provider import SearchRequest
+from capabilities.index_check.engines.search.base.provider import ApiProvider, SearchRequest, found_at
 
 
 class Serper(ApiProvider):
@@ -63,7 +62,6 @@ class BraveApi(ApiProvider):
     max_query = 400
 
     def request(self, query: str) -> SearchRequest:
-        """Return the request."""
         headers = {"X-Subscription-Token": self.key, "Accept": "application/json"}
         return SearchRequest(self.url, query={"q": query, "count": "20"}, headers=headers)
 

@@ -4,8 +4,14 @@ from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urljoin
 
-from capabilities.index_check.engines.search.base.api import document_of, objects
-from capabilities.index_check.engines.search.base.provider import Provider, Reading, Reply, SearchRequest
+from capabilities.index_check.engines.search.base.provider import (
+    Provider,
+    Reading,
+    Reply,
+    SearchRequest,
+    document_of,
+    objects,
+)
 from capabilities.index_check.settings import SearxngSettings
 
 

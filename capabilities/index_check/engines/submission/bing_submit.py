@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from capabilities.index_check.engines.search.base.api import document_of
-from capabilities.index_check.engines.search.base.provider import Reply
+from capabilities.index_check.engines.search.base.provider import Reply, document_of
 from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.engines.submission.exchange import Exchange
 from capabilities.index_check.settings import SubmissionSettings
@@ -40,11 +39,9 @@ class BingSubmit:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine, not set up yet."""
         return cls(settings)
 
     def readiness(self) -> str | None:
-        """Return what is missing, or None if it is ready."""
         return None if self._settings.is_set_up else "set PRESSROOM_SUBMISSION__BING_SUBMIT__API_KEY"
 
     def setup(self) -> None:
@@ -54,11 +51,9 @@ class BingSubmit:
         self._exchange = Exchange(self._all, "Bing Webmaster")
 
     def close(self) -> None:
-        """Close all connections."""
         self._exchange.close()
 
     def covers(self, site: SubmittedSite) -> bool:
-        """Return True: the API knows which sites are verified."""
         return True
 
     def submit(self, site: SubmittedSite, urls: Sequence[str]) -> Sequence[SubmissionVerdict]:

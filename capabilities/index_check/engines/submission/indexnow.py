@@ -31,11 +31,9 @@ class IndexNow:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine, not set up yet."""
         return cls(settings)
 
     def readiness(self) -> str | None:
-        """Return what is missing, or None if it is ready."""
         if not self._settings.is_set_up:
             return f"set {PREFIX}KEY or {PREFIX}KEYS"
         try:
@@ -51,7 +49,6 @@ class IndexNow:
         self._exchange = Exchange(self._all, "IndexNow")
 
     def close(self) -> None:
-        """Close all connections."""
         self._files.close()
         self._exchange.close()
 

@@ -1,1 +1,1 @@
-"""Diagnosis: why a page may be in no results; diagnosing.py is the way in."""
+"""Diagnosis: why a page may be in no results. It starts in diagnosing.py."""

@@ -1,13 +1,13 @@
-"""Diagnosing: a look at pages that are in no results, in a thread of its own; it never fails a check."""
+"""Diagnosing: looks at pages that are in no results, in a thread of its own. It never fails a check."""
 
 import asyncio
 import threading
 from dataclasses import replace
 from uuid import UUID
 
+from capabilities.index_check.handlers.diagnosis.causes import diagnosis_of
 from capabilities.index_check.handlers.diagnosis.page import PageFacts, look_at
 from capabilities.index_check.handlers.diagnosis.sites import DiagnosedSite, Sites
-from capabilities.index_check.handlers.diagnosis.telling import diagnosis_of
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.results.raw_result import Diagnosis, RawResult
 from capabilities.index_check.settings import DiagnosisSettings, SearchSettings
@@ -20,7 +20,7 @@ from workers.handler import Done, Failed, Outcome, Task
 
 log = get_logger(__name__)
 
-#: Longer than a diagnosis takes, a slot is not held for it.
+#: A slot is held at most so much longer than a diagnosis may take.
 GRACE_SECONDS = 5.0
 
 
@@ -33,12 +33,12 @@ class Diagnostician:
         self._sites = Sites(web, settings)
 
     async def diagnose(self, job_id: UUID, url: str) -> Diagnosis:
-        """Return why a page may be in no results. Raises TimeoutError when its host was busy with others of ours."""
+        """Return why a page may be in no results. Raises TimeoutError if its host was busy with our other requests."""
         page, site = await asyncio.gather(self._page(url), self._site(job_id, url))
         return diagnosis_of(page, site)
 
     async def close(self) -> None:
-        """End all that is being read, and close all connections."""
+        """End all reading, and close all connections."""
         running = asyncio.all_tasks() - {asyncio.current_task()}
         for task in running:
             task.cancel()
@@ -59,7 +59,7 @@ class Diagnostician:
                 return await look_at(self._web, url, self._settings, begin)
         except TimeoutError:
             if not began:
-                raise  # we were slow, and not the page
+                raise  # we were slow, not the page
             seconds = f"{self._settings.seconds:g}"
             return PageFacts(url, trouble="timeout", message=f"{shown(url)} took longer than {seconds} s.")
 
@@ -72,7 +72,7 @@ class Diagnostician:
 
 
 class Diagnosing:
-    """Adds diagnoses to outcomes. Its thread starts with the first one. Safe for many threads."""
+    """Adds diagnoses to outcomes. Its thread starts with the first one. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self._fetch = settings.fetch
@@ -81,21 +81,13 @@ class Diagnosing:
         self._running: tuple[asyncio.AbstractEventLoop, Diagnostician] | None = None
 
     def explain(self, task: Task[UrlInput], outcome: Outcome[RawResult]) -> Outcome[RawResult]:
-        """Return an outcome with a diagnosis, where its request wants one, and the page is not indexed."""
+        """Return an outcome, with a diagnosis if its request wants one and the page is not indexed."""
         if not task.input.diagnose or task.input.fault is not None or not _wants_one(outcome) or task.is_stopped():
             return outcome
-        try:
-            diagnosis = self._diagnose(task.job_id, task.input.url)
-        except TimeoutError:
-            log.info("no turn for a diagnosis", index=task.index)
-            return outcome
-        except Exception:
-            # Whatever a page has made of our parsers: without this, the answer that was paid for would be lost.
-            log.exception("page not diagnosed", index=task.index)
-            return outcome
-        if isinstance(outcome, Done):
+        diagnosis = self._diagnose(task)
+        if diagnosis is not None and isinstance(outcome, Done):
             return replace(outcome, output=outcome.output.model_copy(update={"diagnosis": diagnosis}))
-        if isinstance(outcome, Failed):
+        if diagnosis is not None and isinstance(outcome, Failed):
             outcome.error.details["diagnosis"] = as_json(diagnosis)
         return outcome
 
@@ -108,14 +100,22 @@ class Diagnosing:
             asyncio.run_coroutine_threadsafe(diagnostician.close(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
 
-    def _diagnose(self, job_id: UUID, url: str) -> Diagnosis:
+    def _diagnose(self, task: Task[UrlInput]) -> Diagnosis | None:
+        """Return a diagnosis, or None if it failed: a page's effect on our parsers must not cost a paid answer."""
         loop, diagnostician = self._opened()
-        work = asyncio.run_coroutine_threadsafe(diagnostician.diagnose(job_id, url), loop)
+        work = asyncio.run_coroutine_threadsafe(diagnostician.diagnose(task.job_id, task.input.url), loop)
         try:
-            return work.result(2 * self._settings.seconds + GRACE_SECONDS)
-        except TimeoutError:
+            error = work.exception(2 * self._settings.seconds + GRACE_SECONDS)
+        except TimeoutError as late:
             work.cancel()
-            raise
+            error = late
+        if error is None:
+            return work.result()
+        if isinstance(error, TimeoutError):
+            log.info("no turn for a diagnosis", index=task.index)
+        else:
+            log.error("page not diagnosed", index=task.index, exc_info=error)
+        return None
 
     def _opened(self) -> tuple[asyncio.AbstractEventLoop, Diagnostician]:
         with self._guard:

@@ -1,14 +1,13 @@
-"""Page: what is looked at of one page: its answer, and what its HTML and headers say to crawlers."""
+"""Page: the answer of one page, and what its HTML and headers tell crawlers."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
 import lxml.etree
 
-from capabilities.index_check.handlers.diagnosis.directives import forbidding_elements, forbidding_headers, storable
 from capabilities.index_check.results.raw_result import RobotsDirective
 from capabilities.index_check.settings import DiagnosisSettings
 from pipeline.downloads.web import Opened, Redirect, Unfetched, Web
@@ -18,17 +17,28 @@ CANONICAL = re.compile(r";\s*rel\s*=\s*\"?[^\";,]*\bcanonical\b", re.IGNORECASE)
 REFRESH = re.compile(r"\s*[\d.]+\s*[;,]\s*url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
 CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 HTML = ("text/html", "application/xhtml+xml")
-#: A page with fewer letters and digits has nothing that it could be found by.
+#: A page with fewer letters and digits has nothing to be found by.
 FEW_CHARACTERS = 50
-#: Elements whose text is for nobody to read.
+#: Elements whose text nobody reads.
 SILENT = frozenset(("script", "style", "noscript"))
 #: Directives that are kept of a page: one is enough to keep it out of an index.
 MAX_DIRECTIVES = 10
+#: All crawlers, and those of the indexes that we ask. Others, such as googlebot-news, don't matter.
+ALL = "robots"
+AGENTS = frozenset((ALL, "googlebot", "bingbot", "msnbot"))
+#: Words that keep a page out of an index; `none` is noindex and nofollow.
+FORBIDDING = frozenset(("noindex", "none"))
+#: Directives with a value behind a colon, which are no names of crawlers.
+VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
+NAMED = re.compile(r"\s*([\w-]+)\s*:(.*)", re.DOTALL)
+#: Characters that a row can't keep.
+UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+MAX_SHOWN = 2_048
 
 
 @dataclass
 class PageFacts:
-    """What a look at a page has shown. `trouble` is the code of what went wrong on the way, `message` says it."""
+    """The facts about a page. `trouble` is the code of a failed download, `message` describes it."""
 
     url: str
     status: int | None = None
@@ -46,13 +56,13 @@ class PageFacts:
 async def look_at(
     web: Web, url: str, settings: DiagnosisSettings, on_turn: Callable[[], None] = lambda: None
 ) -> PageFacts:
-    """Return what is to be seen of a page. Raises TimeoutError when its caller says so."""
+    """Return the facts about a page. The caller limits the time."""
     facts = PageFacts(url)
     try:
         async with web.open(url, on_turn=on_turn) as opened:
             facts.status, facts.final_url, facts.redirects = opened.status, opened.url, opened.redirects
             facts.noindex += forbidding_headers(opened.headers.getall("X-Robots-Tag", []))
-            facts.canonical = _of_header(opened)
+            facts.canonical = _canonical_of(opened)
             content_type = opened.headers.get("Content-Type", HTML[0]).partition(";")[0].strip().lower()
             facts.is_html = content_type in HTML
             if opened.status == 200 and facts.is_html:
@@ -62,7 +72,30 @@ async def look_at(
     return facts
 
 
-def _of_header(opened: Opened) -> str | None:
+def forbidding_headers(values: Iterable[str]) -> Iterator[RobotsDirective]:
+    """Yield the directives in X-Robots-Tag headers that forbid an index, each with its crawler."""
+    for value in values:
+        agent = ALL
+        for part in value.split(","):
+            named = NAMED.fullmatch(part)
+            if named and named[1].lower() not in VALUED:
+                # It holds for what follows, also if a proxy has joined several headers.
+                agent, part = named[1].lower(), named[2]
+            if agent in AGENTS and part.strip().lower() in FORBIDDING:
+                yield RobotsDirective(source="header", agent=agent, content=_storable(part).lower())
+
+
+def _forbidding_elements(metas: Iterable[tuple[str, str]]) -> Iterator[RobotsDirective]:
+    """Yield the directives in `meta` elements, given as names and contents, that forbid an index."""
+    for name, content in metas:
+        agent = name.strip().lower()
+        words = {word.strip().lower() for word in content.split(",")}
+        if agent in AGENTS and words & FORBIDDING:
+            yield RobotsDirective(source="meta", agent=agent, content=_storable(content))
+
+
+def _canonical_of(opened: Opened) -> str | None:
+    """Return the canonical URL in a header."""
     for value in opened.headers.getall("Link", []):
         for target, parameters in LINK.findall(value):
             if CANONICAL.search(parameters):
@@ -71,11 +104,11 @@ def _of_header(opened: Opened) -> str | None:
 
 
 def _read(facts: PageFacts, opened: Opened, body: bytes) -> None:
-    """Note what the HTML says."""
+    """Add the facts in the HTML."""
     charset = CHARSET.search(opened.headers.get("Content-Type", ""))
-    seen = _seen(body, charset[1] if charset else None)
+    seen = _parse(body, charset[1] if charset else None)
     base = _whole(opened.url, seen.base or "") or opened.url
-    facts.noindex = list(dict.fromkeys([*facts.noindex, *forbidding_elements(seen.metas)]))[:MAX_DIRECTIVES]
+    facts.noindex = list(dict.fromkeys([*facts.noindex, *_forbidding_elements(seen.metas)]))[:MAX_DIRECTIVES]
     if seen.canonical:
         facts.canonical = _whole(base, seen.canonical)
     if seen.refresh:
@@ -83,10 +116,10 @@ def _read(facts: PageFacts, opened: Opened, body: bytes) -> None:
     facts.has_text = seen.characters >= FEW_CHARACTERS
 
 
-class _Seen:
-    """Takes a page's elements as they come, and keeps what they say to crawlers.
+class _Elements:
+    """A parser's target that keeps what a page's elements tell crawlers.
 
-    No tree is made of them: that takes a square of an element's attributes, for 2 MB of them some minutes."""
+    No tree is made: that takes the square of an element's attributes, some minutes for 2 MB of them."""
 
     def __init__(self) -> None:
         self.base: str | None = None
@@ -95,7 +128,7 @@ class _Seen:
         self.metas: list[tuple[str, str]] = []
         self.characters = 0
         self._is_body = False
-        self._silent = 0  # elements within each other whose text nobody reads
+        self._silent = 0  # depth of elements whose text nobody reads
         self._elements = {"base": self._take_base, "link": self._take_link, "meta": self._take_meta}
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -112,7 +145,7 @@ class _Seen:
             self.characters += sum(map(str.isalnum, text))
 
     def close(self) -> None:
-        """Say nothing: what was found is kept here."""
+        """Do nothing: lxml wants this method."""
 
     def _take_base(self, attributes: Mapping[str, str]) -> None:
         self.base = attributes.get("href") if self.base is None else self.base
@@ -129,9 +162,9 @@ class _Seen:
             self.refresh = found[1]
 
 
-def _seen(body: bytes, charset: str | None) -> _Seen:
-    """Return what a document says, as far as it can be read."""
-    seen = _Seen()
+def _parse(body: bytes, charset: str | None) -> _Elements:
+    """Return a document's elements, as far as it can be read."""
+    seen = _Elements()
     try:
         parser = lxml.etree.HTMLParser(target=seen, encoding=charset, huge_tree=False, no_network=True)
     except LookupError:
@@ -142,8 +175,13 @@ def _seen(body: bytes, charset: str | None) -> _Seen:
 
 
 def _whole(base: str, address: str) -> str | None:
-    address = storable(address)
+    address = _storable(address)
     try:
-        return storable(urljoin(base, address)) if address else None
+        return _storable(urljoin(base, address)) if address else None
     except ValueError:
         return None
+
+
+def _storable(text: str) -> str:
+    """Return a text from a page or a header as a row can keep it."""
+    return UNSTORABLE.sub("", text)[:MAX_SHOWN].strip()

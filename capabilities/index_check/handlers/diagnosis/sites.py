@@ -1,4 +1,4 @@
-"""Sites: what robots.txt and the sitemaps of a site say; read once for all the pages of a job."""
+"""Sites: a site's robots.txt and sitemaps, read once for all pages of a job."""
 
 import asyncio
 import hashlib
@@ -17,7 +17,7 @@ from capabilities.index_check.sitemaps.reading import SitemapFailure, read_docum
 from pipeline.downloads.urls import match_key
 from pipeline.downloads.web import Unfetched, Web
 
-#: Whom robots.txt may forbid a page: everybody, and the crawlers whose indexes are asked about.
+#: Crawlers that robots.txt may keep from a page: all of them, and those of the indexes that we ask.
 AGENTS = ("*", "Googlebot", "Bingbot")
 #: So much of a robots.txt counts (RFC 9309, 2.5).
 ROBOTS_BYTES = 500 * 1024
@@ -26,33 +26,33 @@ SITEMAP_BYTES = 50 * 2**20
 
 
 class Enough(Exception):
-    """As much of the sitemaps was read as is allowed."""
+    """The sitemaps have more files or URLs than we read."""
 
 
 @dataclass
 class DiagnosedSite:
-    """What was found out about a site. `status` is that of robots.txt; None: it could not be fetched."""
+    """The facts about a site. `status` is that of robots.txt, or None if it could not be fetched."""
 
     robots_url: str
     status: int | None = None
     rules: Protego | None = None
-    #: Sitemaps by the hashes of the pages that they name, and whether they were read to their end.
+    #: Sitemaps by the hashes of the pages that they list, and whether they were read to their end.
     pages: dict[int, str] = field(default_factory=dict)
     has_sitemap: bool = False
     is_complete: bool = True
 
     @property
     def forbids_all(self) -> bool:
-        """Whether a crawler stays away because robots.txt answers with a server's error (RFC 9309, 2.3.1.4)."""
+        """Whether crawlers stay away because robots.txt answers with a server error (RFC 9309, 2.3.1.4)."""
         return self.status is not None and (self.status >= 500 or self.status == 429)
 
     def robots(self, url: str) -> RobotsFile:
-        """Return what robots.txt says of a page."""
+        """Return what robots.txt says about a page."""
         blocked = [agent for agent in AGENTS if self.rules is not None and not self.rules.can_fetch(url, agent)]
         return RobotsFile(url=self.robots_url, http_status=self.status, blocked_agents=blocked)
 
     def sitemap_of(self, url: str) -> tuple[bool | None, str | None]:
-        """Return whether a sitemap names a page, and which; None: nobody knows."""
+        """Return whether a sitemap lists a page (None if unknown), and which."""
         found = self.pages.get(_hash(url))
         if found is not None:
             return True, found
@@ -60,7 +60,7 @@ class DiagnosedSite:
 
 
 class Sites:
-    """Reads sites, each once for a job, and remembers the last of them; used in one event loop."""
+    """Reads sites, each once for a job, and remembers the last of them. Used in one event loop."""
 
     def __init__(self, web: Web, settings: DiagnosisSettings) -> None:
         self._web = web
@@ -68,7 +68,7 @@ class Sites:
         self._reading: OrderedDict[tuple[UUID, str], asyncio.Task[DiagnosedSite]] = OrderedDict()
 
     async def of(self, job_id: UUID, url: str) -> DiagnosedSite:
-        """Return what is known of the site of a URL; whoever asks first has it read."""
+        """Return the facts about a URL's site, read for the first caller."""
         origin = str(URL(url).origin())
         key = (job_id, origin)
         if key not in self._reading:
@@ -76,7 +76,7 @@ class Sites:
             if len(self._reading) > self._settings.sites:
                 self._reading.popitem(last=False)
         self._reading.move_to_end(key)
-        # Who gives up takes it from nobody else.
+        # Shielded: other callers wait for it as well.
         return await asyncio.shield(self._reading[key])
 
     async def _read(self, origin: str) -> DiagnosedSite:
@@ -100,7 +100,7 @@ class Sites:
             pass  # its status says that there was none
 
     async def _read_sitemaps(self, site: DiagnosedSite, origin: str) -> None:
-        """Read the sitemaps that robots.txt names, or the one that most sites have, one after the other."""
+        """Read the sitemaps that robots.txt names, or else /sitemap.xml."""
         named = list(site.rules.sitemaps) if site.rules else []
         left = list(dict.fromkeys(named)) or [f"{origin}/sitemap.xml"]
         seen: set[str] = set()
@@ -133,10 +133,10 @@ class Sites:
             await read_document(self._web, url, take, on_sitemap, max_bytes=SITEMAP_BYTES)
             site.has_sitemap = True
         except SitemapFailure:
-            # One that nobody has named need not be there; one that can't be read may name the page.
+            # /sitemap.xml need not exist; a named one that can't be read may list the page.
             site.is_complete = site.is_complete and not (is_named or site.has_sitemap)
 
 
 def _hash(url: str) -> int:
-    """Return a number for a page: a hundred thousand of them take a tenth of the room of their URLs."""
+    """Return a number for a page, which takes a tenth of its URL's memory."""
     return int.from_bytes(hashlib.blake2b((match_key(url) or url).encode(errors="replace"), digest_size=8).digest())

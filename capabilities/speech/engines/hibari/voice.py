@@ -18,7 +18,6 @@ from capabilities.speech.engines.neural.alignment import WordPhonemes
 from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.voiced import Voiced, speech_in, timed
-from capabilities.speech.normalization.sentence_ends import sentences
 from pipeline.log import get_logger
 
 log = get_logger(__name__)
@@ -26,6 +25,11 @@ log = get_logger(__name__)
 SAMPLE_RATE = 24_000
 #: Seeds the noise in breaths, so that the same sentence is the same sound.
 SEED = 0
+#: The package drops the letters of an unknown word after so many.
+MOST_LETTERS = 24
+LONG_WORD = re.compile(rf"[^\W\d_]{{{MOST_LETTERS + 1},}}")
+#: The package reads "API" as a word because of the quotation marks.
+QUOTED = re.compile(r"[\"“”„«»]*\b([A-Z]{2}[A-Z0-9]*)\b[\"“”„«»]*")
 #: Splits long numbers: the package has no word for one of 37 digits.
 NUMBER = re.compile(r"\d{15}(?=\d)")
 #: Unicode has no digit beyond its first two planes; all 17 took 0.2 s of each start.
@@ -64,9 +68,21 @@ class Front:
         apart = NUMBER.sub(r"\g<0> ", text.translate(APART))
         # [word](/phonemes/) would be obeyed.
         plain = normalize(apart.strip().replace("](", "] ("))
+        plain = QUOTED.sub(r"\1", plain)
+        plain = LONG_WORD.sub(lambda found: " ".join(self._pieces(found[0])), plain)
         with self._lock:
             tokens: list[Any] = self._read.phonemize_tokens(self._read.tokenize(plain))
         return tokens
+
+    def _pieces(self, word: str) -> Iterator[str]:
+        """Yield an unknown long word in pieces that the package reads whole, known words if possible."""
+        is_known = self._read.lexicon.is_known
+        while len(word) > MOST_LETTERS and not is_known(word, None):
+            most = min(MOST_LETTERS, len(word) - 3)  # no single letter is left, which would be spelt
+            length = next((length for length in range(most, 2, -1) if is_known(word[:length], None)), most)
+            yield word[:length]
+            word = word[length:]
+        yield word
 
     def _legible(self, sentence: str) -> list[Any]:
         """Return the tokens of a sentence without the words that the package fails at; none if it still fails."""
@@ -97,15 +113,13 @@ class HibariVoice(NeuralVoice):
     """One of hibari's voices."""
 
     sample_rate = SAMPLE_RATE
+    language = "en"
     most_phonemes = 400  # as in the package
     tells_length = False
     sentence_silence = 0.1
 
     def __init__(self, network: Network, front: Front) -> None:
         self._network, self._front = network, front
-
-    def sentences(self, text: str) -> Iterator[str]:
-        return sentences(text, "en")
 
     def read(self, sentence: str) -> SentenceReading:
         return self._front.read(sentence)

@@ -1,6 +1,6 @@
 """Kokoro: 46 natural voices of one network, Kokoro-82M, each a style; about as slow as people speak."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -11,7 +11,6 @@ from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
 from capabilities.speech.engines.neural.voiced import Floats, Voiced, speech_in, timed
-from capabilities.speech.normalization.sentence_ends import sentences
 from pipeline.errors import NotReady
 from workers.models.catalogue import CatalogueModel
 from workers.models.store import ModelStore
@@ -72,11 +71,8 @@ class KokoroVoice(NeuralVoice):
     def __init__(
         self, network: Network, style: Floats, reader: EspeakReader | JapaneseReader, *, language: str
     ) -> None:
-        self._network, self._style, self._reader, self._language = network, style, reader, language
+        self._network, self._style, self._reader, self.language = network, style, reader, language
         self._ids: Mapping[str, int] = symbols()["ids"]
-
-    def sentences(self, text: str) -> Iterator[str]:
-        return sentences(text, self._language)
 
     def read(self, sentence: str) -> SentenceReading:
         return self._reader.read(sentence)

@@ -9,7 +9,7 @@ from capabilities.speech.engines.espeak.sonic import load_sonic
 from capabilities.speech.engines.neural.alignment import WordPhonemes
 from capabilities.speech.engines.neural.voiced import Voiced, encoded, levelled
 from capabilities.speech.engines.utterance import SpokenWord, Utterance
-from capabilities.speech.normalization.sentences import split_text
+from capabilities.speech.normalization.sentences import sentences, split_text
 from workers.engines import Stopped
 from workers.engines.locks import FairLock
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
@@ -35,6 +35,8 @@ class NeuralVoice(ABC):
     """A loaded voice: it reads sentences, and speaks what it has read."""
 
     sample_rate: int
+    #: The tag of the language in which it reads.
+    language: str
     #: Phonemes that it speaks at a time.
     most_phonemes: int
     #: Speeds that it renders itself; Sonic does the rest. A slow network renders a text once, at its natural pace.
@@ -44,10 +46,6 @@ class NeuralVoice(ABC):
     tells_length: bool
     #: Seconds of silence after a sentence, added to the network's own.
     sentence_silence: float
-
-    @abstractmethod
-    def sentences(self, text: str) -> Iterator[str]:
-        """Yield the sentences of a text; joined, they are the text."""
 
     @abstractmethod
     def read(self, sentence: str) -> SentenceReading:
@@ -133,12 +131,11 @@ def _record(voice: NeuralVoice, text: str, speed: float, turns: FairLock, stop: 
 
 def _sentences(voice: NeuralVoice, text: str) -> Iterator[str]:
     """Yield the sentences of a text, too long ones in parts."""
-    for sentence in voice.sentences(text):
+    for sentence in sentences(text, voice.language):
         if len(sentence) <= MOST_CHARACTERS:
             yield sentence
         else:
-            # Any language will do: it contains no end of a sentence.
-            yield from split_text(sentence, limit=MOST_CHARACTERS, language="en")
+            yield from split_text(sentence, limit=MOST_CHARACTERS, language=voice.language)
 
 
 def split_phonemes(phonemes: str, most: int) -> Iterator[tuple[int, int]]:

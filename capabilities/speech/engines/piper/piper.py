@@ -6,7 +6,7 @@ voice's own table, with a pad between any two, and a mark before the first and a
 
 import json
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
 from capabilities.speech.engines.neural.voiced import Voiced, timed
-from capabilities.speech.normalization.sentence_ends import sentences
 from pipeline.errors import NotReady
 from workers.models.catalogue import CatalogueModel
 
@@ -58,7 +57,7 @@ class PiperVoice(NeuralVoice):
     sentence_silence = 0.2  # as in the original
 
     def __init__(self, network: Path, configuration: Mapping[str, Any], *, language: str, speaker: int = 0) -> None:
-        self._language, self._speaker = language, speaker
+        self.language, self._speaker = language, speaker
         self._ids: Mapping[str, list[int]] = configuration["phoneme_id_map"]
         self._espeak_voice: str = configuration.get("espeak", {}).get("voice", "")
         self._are_letters = configuration.get("phoneme_type") == "text"
@@ -69,9 +68,6 @@ class PiperVoice(NeuralVoice):
         self._noise = inference.get("noise_scale", 0.667), inference.get("noise_w", 0.8)
         self._length = inference.get("length_scale", 1.0)
         self._network = Network(network)
-
-    def sentences(self, text: str) -> Iterator[str]:
-        return sentences(text, self._language)
 
     def read(self, sentence: str) -> SentenceReading:
         if self._are_letters:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from capabilities.transcription.settings import TranscriptionSettings
 from pipeline.errors import NotReady, PressroomError
@@ -136,6 +137,9 @@ def _downloaded(setting: str, models: ModelsSettings) -> str:
     from faster_whisper.utils import download_model
     from huggingface_hub.errors import HfHubHTTPError
 
+    # The bases are the HTTP library's own; the others come of answers that are none of a hub's.
+    failures: Any = (*HfHubHTTPError.__bases__, OSError, ValueError, LookupError, TypeError, AttributeError)
+
     try:
         folder = str(download_model(setting, local_files_only=True))
     except ValueError as error:  # neither a size nor a name
@@ -154,8 +158,7 @@ def _downloaded(setting: str, models: ModelsSettings) -> str:
     log.info("model is being downloaded", model=setting)
     try:
         return str(download_model(setting))
-    # Its HTTP library's errors, and those of answers that are none of a hub's.
-    except (*HfHubHTTPError.__bases__, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except failures as error:
         raise NotReady(
             f"The model {setting!r} could not be downloaded: {first_line(error)} Start the pool again to go on with it."
         ) from error

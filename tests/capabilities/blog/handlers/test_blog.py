@@ -541,8 +541,7 @@ def test_a_missing_replacement_is_a_missing_picture() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "is_gibberish"),
-    [("Tomatoes on a balcony", False), ("Opne", False), ("Tmoaots balcnoy wtaer", True)],
+    ("text", "is_gibberish"), [("Tomatoes on a balcony", False), ("Opne", False), ("Tmoaots balcnoy wtaer", True)]
 )
 def test_letters_that_say_nothing_are_found_by_the_ocr(text: str, is_gibberish: bool) -> None:
     sign = Image.new("RGB", (900, 500), "white")
@@ -555,3 +554,19 @@ def test_letters_that_say_nothing_are_found_by_the_ocr(text: str, is_gibberish: 
 
     assert ("has letters that say nothing" in " ".join(done.output.warnings)) == is_gibberish
     assert done.engine == ("llm+drawn" if is_gibberish else "llm+diffusion")
+
+
+@pytest.mark.parametrize(
+    ("title", "language", "told"),
+    [
+        ("Kürbissuppe mit Kokosmilch und Ingwer", None, "de"),
+        ("如何寫好一份履歷", None, "zh-Hant"),
+        ("Otis", None, "en"),
+        ("Kürbissuppe mit Kokosmilch und Ingwer", "en-GB", "en-GB"),
+    ],
+)
+def test_the_language_is_detected_where_none_is_given(title: str, language: str | None, told: str) -> None:
+    painter = Painter("drawn")
+    done = carry_out(handler_of([Writer("extractive")], [painter]), Item({"title": title, "language": language}))
+    assert done.output.language == told
+    assert painter.asked[0][0].language == told

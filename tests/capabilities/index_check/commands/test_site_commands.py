@@ -5,6 +5,7 @@ import threading
 import urllib.request
 import webbrowser
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,6 +20,7 @@ from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Database
 from pipeline.settings import Settings
 
+Pressroom = Callable[..., Ran]
 DOMAIN, PREFIX = "sc-domain:e.example", "https://e.example/blog/"
 CLIENT = {"installed": {"client_id": "client-1", "client_secret": "client-secret-1", "auth_uri": "http://127.0.0.1:9/"}}
 
@@ -47,6 +49,12 @@ def client_file(tmp_path: Path) -> str:
     return str(file)
 
 
+@pytest.fixture
+def connect(pressroom: Pressroom, services: SiteServices, key_file: str, payer: Payer) -> Pressroom:
+    """A function that connects the service account."""
+    return partial(pressroom, "search-console", "connect", "--service-account", key_file)
+
+
 class Person:
     """A browser and its person, who consents; the address is all that they are given."""
 
@@ -70,14 +78,9 @@ def stored(database: Database, tmp_path: Path) -> dict[str, Any]:
 
 
 def test_a_service_account_is_connected_with_the_properties_that_it_may_use(
-    pressroom: Callable[..., Ran],
-    services: SiteServices,
-    key_file: str,
-    database: Database,
-    payer: Payer,
-    tmp_path: Path,
+    connect: Pressroom, pressroom: Pressroom, database: Database, payer: Payer, tmp_path: Path
 ) -> None:
-    ran = pressroom("search-console", "connect", "--service-account", key_file)
+    ran = connect()
 
     assert ran.code == 0
     (connection,) = database.run(connections.list_connections())
@@ -93,32 +96,27 @@ def test_a_service_account_is_connected_with_the_properties_that_it_may_use(
     ]
 
 
-def test_connecting_again_takes_the_place_of_the_first_time(
-    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, database: Database, payer: Payer
-) -> None:
-    pressroom("search-console", "connect", "--service-account", key_file)
+def test_connecting_again_takes_the_place_of_the_first_time(connect: Pressroom, database: Database) -> None:
+    connect()
     (first,) = database.run(connections.list_connections())
     database.run(connections.note_fault(first, "access_revoked: gone"))
 
-    assert pressroom("search-console", "connect", "--service-account", key_file, "--site", DOMAIN).code == 0
+    assert connect("--site", DOMAIN).code == 0
 
     (again,) = database.run(connections.list_connections())
     assert (again.id, again.properties, again.fault) == (first.id, (DOMAIN,), None)
 
 
-def test_two_connections_of_an_account_are_told_apart_by_their_names(
-    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, database: Database, payer: Payer
-) -> None:
+def test_two_connections_of_an_account_are_told_apart_by_their_names(connect: Pressroom, database: Database) -> None:
     for name, site in (("Ann", DOMAIN), ("Bob", PREFIX)):
-        connect = ("search-console", "connect", "--service-account", key_file)
-        assert pressroom(*connect, "--name", name, "--site", site).code == 0
+        assert connect("--name", name, "--site", site).code == 0
 
     found = database.run(connections.list_connections())
     assert [(one.name, one.properties) for one in found] == [("Ann", (DOMAIN,)), ("Bob", (PREFIX,))]
 
 
 def test_a_person_consents_in_a_browser(
-    pressroom: Callable[..., Ran],
+    pressroom: Pressroom,
     services: SiteServices,
     client_file: str,
     database: Database,
@@ -140,7 +138,7 @@ def test_a_person_consents_in_a_browser(
 
 
 def test_a_person_who_refuses_gives_no_access(
-    pressroom: Callable[..., Ran],
+    pressroom: Pressroom,
     services: SiteServices,
     client_file: str,
     database: Database,
@@ -159,7 +157,7 @@ def test_a_person_who_refuses_gives_no_access(
 @pytest.mark.parametrize("content", ["nonsense", "[]", "{}", '{"type": "service_account"}', '{"web": {}}'])
 @pytest.mark.parametrize("option", ["--service-account", "--client"])
 def test_files_that_are_none_are_refused_with_a_reason(
-    pressroom: Callable[..., Ran], services: SiteServices, tmp_path: Path, payer: Payer, option: str, content: str
+    pressroom: Pressroom, services: SiteServices, tmp_path: Path, payer: Payer, option: str, content: str
 ) -> None:
     file = tmp_path / "wrong.json"
     file.write_text(content)
@@ -172,55 +170,51 @@ def test_files_that_are_none_are_refused_with_a_reason(
 
 
 def test_a_service_account_without_a_property_is_told_what_to_do(
-    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, database: Database, payer: Payer
+    connect: Pressroom, services: SiteServices, database: Database
 ) -> None:
     services.sites.clear()
 
-    ran = pressroom("search-console", "connect", "--service-account", key_file)
+    ran = connect()
 
     assert ran.code == 1
     assert f"{EMAIL} has access to no site. In Search Console, Settings, Users and permissions" in ran.err
     assert database.run(connections.list_connections()) == []
 
 
-def test_a_site_that_is_named_has_to_be_one_of_those(
-    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, payer: Payer
-) -> None:
-    ran = pressroom("search-console", "connect", "--service-account", key_file, "--site", "https://other.example/")
+def test_a_site_that_is_named_has_to_be_one_of_those(connect: Pressroom) -> None:
+    ran = connect("--site", "https://other.example/")
 
     assert ran.code == 1
     assert "no access to https://other.example/" in ran.err
 
 
-def test_a_revoked_grant_is_told(
-    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, payer: Payer
-) -> None:
+def test_a_revoked_grant_is_told(connect: Pressroom, services: SiteServices) -> None:
     services.refusal = "invalid_grant"
 
-    ran = pressroom("search-console", "connect", "--service-account", key_file)
+    ran = connect()
 
     assert ran.code == 1
     assert "Google gives no token (invalid_grant Token has been expired or revoked.)" in ran.err
 
 
 def test_with_several_accounts_one_has_to_be_named(
-    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, payer: Payer, database: Database
+    connect: Pressroom, pressroom: Pressroom, database: Database
 ) -> None:
     other = pressroom("accounts", "create", "Other", "--json")
     account = json.loads(other.out)["account_id"]
 
-    assert "--account" in pressroom("search-console", "connect", "--service-account", key_file).err
-    unknown = pressroom("search-console", "connect", "--service-account", key_file, "--account", str(uuid4()))
+    assert "--account" in connect().err
+    unknown = connect("--account", str(uuid4()))
     assert "There is no account" in unknown.err
-    assert pressroom("search-console", "connect", "--service-account", key_file, "--account", account).code == 0
+    assert connect("--account", account).code == 0
     (connection,) = database.run(connections.list_connections())
     assert str(connection.account_id) == account
 
 
 def test_what_is_disconnected_is_gone_with_its_credentials(
-    pressroom: Callable[..., Ran], services: SiteServices, key_file: str, database: Database, payer: Payer
+    connect: Pressroom, pressroom: Pressroom, database: Database, payer: Payer
 ) -> None:
-    pressroom("search-console", "connect", "--service-account", key_file)
+    connect()
     (connection,) = database.run(connections.list_connections())
 
     assert "no connection" in pressroom("bing-webmaster", "disconnect", str(connection.id)).err
@@ -232,7 +226,7 @@ def test_what_is_disconnected_is_gone_with_its_credentials(
 
 
 def test_bings_key_is_read_from_the_environment_and_kept(
-    pressroom: Callable[..., Ran],
+    pressroom: Pressroom,
     services: SiteServices,
     database: Database,
     payer: Payer,
@@ -254,14 +248,9 @@ def test_bings_key_is_read_from_the_environment_and_kept(
 
 
 def test_the_doctor_tells_of_connected_sites_their_quota_and_faults(
-    pressroom: Callable[..., Ran],
-    services: SiteServices,
-    key_file: str,
-    database: Database,
-    payer: Payer,
-    tmp_path: Path,
+    connect: Pressroom, pressroom: Pressroom, database: Database, tmp_path: Path
 ) -> None:
-    pressroom("search-console", "connect", "--service-account", key_file, "--site", DOMAIN)
+    connect("--site", DOMAIN)
 
     def said() -> str:
         return " ".join(pressroom("doctor").out.replace("│", " ").split())

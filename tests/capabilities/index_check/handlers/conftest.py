@@ -59,7 +59,7 @@ def start(
             monkeypatch.setenv(name, value)
         # One slot: a process whose only one is taken hears at once that it is free again.
         search = {"slots": 1, **search}
-        pools.append(Pool(database, redis_url, tmp_path, payer, index_database_url, **search))
+        pools.append(Pool(database, redis_url, tmp_path, payer, index_database_url, search=search))
         return pools[-1]
 
     yield start_pool

@@ -12,14 +12,17 @@ from payers import Payer
 
 from capabilities.index_check.engines.search.base.provider import Provider
 from capabilities.index_check.handlers.check import IndexCheckHandler
+from capabilities.index_check.handlers.submit import IndexSubmitHandler
 from capabilities.index_check.kinds.index_check import IndexCheck
+from capabilities.index_check.kinds.url_submission import IndexSubmit
 from capabilities.index_check.providers import pacing
 from capabilities.index_check.providers.transitions import RESTING
-from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.requests.request import IndexCheckRequest, with_lanes
 from capabilities.index_check.results.urls import UrlRecord
+from capabilities.index_check.sites.connections import sites_of
 from pipeline import lifecycle
 from pipeline.database import Database
-from pipeline.kind import as_json
+from pipeline.kind import as_json, as_rows
 from pipeline.lifecycle.jobs import Item, Job, find_items, find_job
 from pipeline.operations.metrics import Metrics
 from pipeline.settings import Settings
@@ -37,20 +40,26 @@ PATIENCE_SECONDS = 60
 class Pool:
     """Processes of the pool, and a way to give them URLs."""
 
-    def __init__(self, database: Database, redis_url: str, folder: Path, payer: Payer, url: str, **search: Any) -> None:
+    kind: IndexCheck = IndexCheck()
+    handler: Any = IndexCheckHandler
+    type = "check"
+
+    def __init__(
+        self, database: Database, redis_url: str, folder: Path, payer: Payer, url: str, **settings: Any
+    ) -> None:
         self.url = url
-        self.settings = Settings(data=folder, search=search, work={"heartbeat_seconds": 0.1, "drain_seconds": 1})
+        self.settings = Settings(data=folder, work={"heartbeat_seconds": 0.1, "drain_seconds": 1}, **settings)
         self.database, self.payer = database, payer
         self.redis = connect(redis_url)
-        self.handlers: list[IndexCheckHandler] = []
+        self.handlers: list[Any] = []
         self.runners: list[Runner] = []
         self.runner = self.start()
 
     def start(self) -> Runner:
         """Return one more process, as after a restart."""
-        handler = IndexCheckHandler(Resources(self.settings))
+        handler = self.handler(Resources(self.settings))
         self.handlers.append(handler)
-        kinds = {IndexCheck.name: IndexCheck()}
+        kinds = {self.kind.name: self.kind}
         runner = Runner(
             "search_check",
             kinds,
@@ -75,22 +84,22 @@ class Pool:
             handler.close()
 
     def submit(self, *urls: str, payer: Payer | None = None, **asked: Any) -> UUID:
-        """Make a job; `asked` are further fields of the request."""
+        """Make a job as the route does; `asked` are further fields of the request."""
         payer = payer or self.payer
-        kind = IndexCheck()
-        request = IndexCheckRequest(type="check", urls=list(urls), **asked)
+        request = IndexCheckRequest(type=self.type, urls=list(urls), **asked)
+        sites = self.database.run(sites_of(payer.account_id)) if self.type == "check" else []
         submission = lifecycle.Submission(
             account_id=payer.account_id,
             api_key_id=payer.api_key_id,
-            kind="index_check",
+            kind=self.kind.name,
             route="/indexing/jobs",
             request={},
             request_id="test",
             request_hash=b"hash",
-            items=[(as_json(item.input), item.price, item.lane) for item in kind.items(request)],
+            items=with_lanes(as_rows(self.kind.items(request)), request, sites),
             deadline=timedelta(days=7),
             keep_for=timedelta(days=30),
-            slice_size=10,
+            slice_size=self.kind.limits.slice_size,
         )
         assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
         return submission.job_id
@@ -103,20 +112,25 @@ class Pool:
     def items(self, job_id: UUID) -> list[Item]:
         return self.database.run(find_items(job_id))
 
-    def drain(self, until: Callable[[], bool]) -> None:
+    def drain(self, until: Callable[[], Any]) -> None:
         """Work, with the sweep's help, until something holds."""
-        end = time.monotonic() + PATIENCE_SECONDS
-        while not until():
-            assert time.monotonic() < end
+
+        def work() -> Any:
             self.database.run(lifecycle.wake_waiting())
             self.runner.drain()
-            time.sleep(0.02)
+            return until()
+
+        if not until():
+            wait_until(work)
+
+    def finish(self, *job_ids: UUID) -> list[Item]:
+        """Work until jobs have ended, and return the items of the first."""
+        self.drain(lambda: all(self.job(job_id).is_final for job_id in job_ids))
+        return self.items(job_ids[0])
 
     def check(self, *urls: str, **asked: Any) -> list[Item]:
         """Have URLs checked, and return their items once all have ended."""
-        job_id = self.submit(*urls, **asked)
-        self.drain(lambda: self.job(job_id).is_final)
-        return self.items(job_id)
+        return self.finish(self.submit(*urls, **asked))
 
     def holds(self) -> list[Task]:
         """Return what the first process works on."""
@@ -124,7 +138,8 @@ class Pool:
 
     def provider(self, name: str) -> Provider:
         """Return a provider as the newest process has it."""
-        return self.handlers[-1]._providers[name]
+        found: Provider = self.handlers[-1]._providers[name]
+        return found
 
     def rests(self, provider: str) -> timedelta | None:
         """Return how long a provider's breaker stays open, None when it is closed."""
@@ -132,12 +147,26 @@ class Pool:
         status = self.database.run(pacing.look([name])).providers[name]
         return status.wait if status.state in RESTING else None
 
-    def query(self, sql: str) -> Any:
+    def query(self, sql: str, *values: Any) -> Any:
         """Return the first value that a statement gives; None where it gives none."""
         with psycopg.connect(self.url, autocommit=True) as connection:
-            cursor = connection.execute(sql)
+            cursor = connection.execute(sql, values or None)
             row = cursor.fetchone() if cursor.description else None
             return row[0] if row else None
+
+
+class SubmitPool(Pool):
+    """A process that submits URLs."""
+
+    kind = IndexSubmit()
+    handler = IndexSubmitHandler
+    type = "submit"
+
+    def tell(self, *urls: str, **asked: Any) -> tuple[Job, list[Item]]:
+        """Have URLs submitted, and return their job and items once all have ended."""
+        job_id = self.submit(*urls, **asked)
+        items = self.finish(job_id)
+        return self.job(job_id), items
 
 
 Start = Callable[..., Pool]
@@ -151,14 +180,13 @@ def wait_until(holds: Callable[[], Any]) -> None:
         time.sleep(0.01)
 
 
-def raw_result_of(item: Item) -> dict[str, Any] | None:
+def raw_result_of(item: Item) -> dict[str, Any]:
     """Return what a URL's record says was found out."""
-    found: dict[str, Any] | None = as_json(UrlRecord.of(item))["raw_result"]
-    return found
+    return as_json(UrlRecord.of(item))["raw_result"] or {}
 
 
 def reason_of(item: Item) -> str | None:
-    return (raw_result_of(item) or {}).get("reason")
+    return raw_result_of(item).get("reason")
 
 
 def reasons(items: list[Item]) -> list[str | None]:
@@ -166,4 +194,4 @@ def reasons(items: list[Item]) -> list[str | None]:
 
 
 def codes(items: list[Item]) -> set[str]:
-    return {(raw_result_of(item) or {})["code"] for item in items}
+    return {raw_result_of(item)["code"] for item in items}

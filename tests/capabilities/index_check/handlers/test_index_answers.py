@@ -19,7 +19,6 @@ def test_a_listed_page_is_indexed_and_another_is_not(start: Start, engine: Searc
 
     assert (listed.state, listed.captured, other.state, other.captured) == ("done", 1, "done", 1)
     found = raw_result_of(listed)
-    assert found is not None
     assert (found["reason"], found["provider"], found["matched_url"]) == ("indexed", "duckduckgo", HERE)
     assert found["proofUrl"] == "https://duckduckgo.com/?q=site%3Ae.example%2Fhere"
     assert reason_of(other) == "not_indexed"
@@ -31,13 +30,6 @@ def test_a_page_is_found_by_a_url_with_a_campaign_and_a_fragment(start: Start, e
 
     assert engine.queries() == ["site:e.example/here"]
     assert reason_of(item) == "indexed"
-
-
-def test_a_valid_no_is_never_overturned(start: Start, engine: SearchEngine) -> None:
-    (item,) = start().check(GONE)
-
-    assert reason_of(item) == "not_indexed"
-    assert engine.queries("bing") == []
 
 
 def test_a_hostile_row_costs_nobody_an_answer(start: Start, engine: SearchEngine) -> None:
@@ -73,22 +65,16 @@ def test_the_deadline_and_the_retention_of_index_jobs_are_the_operators(tmp_path
     assert lifetimes(kinds["speech"], settings) == (timedelta(hours=1), timedelta(hours=24))
 
 
-def test_a_fresh_answer_is_used_again_for_nothing_and_an_old_one_is_not(start: Start, engine: SearchEngine) -> None:
+def test_an_answer_that_is_used_again_is_told_as_if_this_url_had_been_asked(start: Start, engine: SearchEngine) -> None:
     pool = start("duckduckgo")
-    provider = pool.provider("duckduckgo")
     pool.check(HERE)
 
     (again,) = pool.check("http://www.e.example/here/?utm_source=x")
-    assert (reason_of(again), again.captured, len(engine.asked)) == ("indexed", 0, 1)
-    # As if it had been asked with this URL: another's query is nobody's business.
-    own = provider.queries("http://www.e.example/here/?utm_source=x")[0]
-    assert own == "site:e.example/here"
-    assert again.output is not None
-    assert (again.output["query"], again.output["proofUrl"]) == (own, provider.proof_url(own))
-
-    pool.query("UPDATE verdict SET checked_at = now() - interval '8 days'")
-    pool.check(HERE)
-    assert len(engine.asked) == 2
+    found = raw_result_of(again)
+    assert (found["reason"], again.captured, len(engine.asked)) == ("indexed", 0, 1)
+    # Another's query is nobody's business.
+    own = "site:e.example/here"
+    assert (found["query"], found["proofUrl"]) == (own, pool.provider("duckduckgo").proof_url(own))
 
 
 def test_a_fresh_answer_is_used_while_its_provider_is_out_of_use(start: Start, engine: SearchEngine) -> None:
@@ -105,35 +91,32 @@ def test_a_fresh_answer_is_used_while_its_provider_is_out_of_use(start: Start, e
     assert len(engine.asked) == 1
 
 
-def test_a_named_provider_is_asked_alone(start: Start, engine: SearchEngine) -> None:
-    (item,) = start().check(HERE, engine="bing")
-
-    assert engine.queries("duckduckgo") == []
-    assert (item.output or {})["provider"] == "bing"
-
-
-def test_a_redelivered_url_is_not_asked_for_twice(start: Start, engine: SearchEngine) -> None:
-    pool = start("duckduckgo")
-    pool.check(HERE)
-    job_id = pool.submit(HERE)
-    # A process that died between the answer and its report.
-    pool.database.run(lifecycle.claim({"index_check": 1}, lease_for=timedelta(microseconds=1)))
-    pool.drain(lambda: pool.database.run(lifecycle.reap()) is not None)
-
-    pool.drain(lambda: pool.job(job_id).is_final)
-
-    assert len(engine.asked) == 1
-    assert pool.job(job_id).items_ok == 1
-
-
 @pytest.mark.parametrize("provider", ["duckduckgo", "bing", "searxng", "brave_api", "serper", "serpapi", "dataforseo"])
 def test_every_provider_finds_a_page_and_misses_another(start: Start, engine: SearchEngine, provider: str) -> None:
     listed, other = start(provider).check(HERE, GONE)
 
     assert (reason_of(listed), reason_of(other)) == ("indexed", "not_indexed")
     assert {name for _, name, _ in engine.asked} == {provider}
-    found = raw_result_of(listed)
-    assert found is not None
-    assert found["proofUrl"].startswith("http")
+    assert raw_result_of(listed)["proofUrl"].startswith("http")
     assert "canary" not in f"{listed}{other}"
     assert len(engine.agents) == 1
+
+
+def test_a_url_that_can_not_be_checked_fails_alone_while_no_provider_may_be_asked(
+    start: Start, engine: SearchEngine
+) -> None:
+    pool = start(interval=3_600)
+    first = pool.check(HERE)
+    job_id = pool.submit("https://e.example/other", "no url", "ftp://x", skip_invalid=True)
+
+    pool.drain(lambda: pool.job(job_id).items_failed == 2)
+
+    other, *faulty = pool.items(job_id)
+    assert (first[0].state, other.state, [item.state for item in faulty]) == ("done", "ready", ["failed", "failed"])
+    found = raw_result_of(faulty[0])
+    assert (found["reason"], found["code"]) == ("error", "url_invalid")
+    assert found["message"] == (
+        "The URL was not checked: it has a space, a control character, a backslash or an invisible character; write it "
+        "as %XX. Nothing was charged for it. Correct it."
+    )
+    assert pool.job(job_id).credits_held == 1

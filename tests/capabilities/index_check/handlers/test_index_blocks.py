@@ -24,7 +24,6 @@ def test_a_url_blocked_in_three_rounds_is_rate_limited_and_released(start: Start
     (item,) = pool.check(HERE)
 
     found = raw_result_of(item)
-    assert found is not None
     assert (item.state, item.captured) == ("failed", 0)
     assert (found["reason"], found["code"], found["provider"]) == ("rate_limited", "captcha", "duckduckgo")
     moments = [moment for moment, _, _ in engine.asked]
@@ -49,7 +48,7 @@ def test_urls_that_were_never_asked_wait_for_a_provider_that_never_stops_blockin
     assert found == {("failed", "rate_limited"): 1, ("ready", None): 199}
     engine.always = None
     pool.query("UPDATE search_provider SET open_until = now()")
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.finish(job_id)
     assert Counter(reasons(pool.items(job_id))) == {"rate_limited": 1, "not_indexed": 199}
     assert not pool.rests("duckduckgo")
 
@@ -131,7 +130,7 @@ def test_an_open_breaker_leaves_waiting_urls_untouched_and_two_good_probes_close
     assert {item.id: item.updated_at for item in pool.items(job_id) if item.id in untouched} == untouched
     engine.delay = 0.1
     pool.query("UPDATE search_provider SET open_until = now()")
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.finish(job_id)
     assert set(reasons(pool.items(job_id))) == {"not_indexed"}
     moments = [moment for moment, _, _ in engine.asked[asked:]]
     # One probe at a time, though there are four slots, until two were good.

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,7 +13,7 @@ from search_engine import SearchEngine
 from web_server import Answer, WebServer, reply, web_server
 
 from capabilities.index_check.handlers.diagnosis.diagnosing import Diagnosing, Diagnostician
-from capabilities.index_check.handlers.diagnosis.directives import forbidding_headers
+from capabilities.index_check.handlers.diagnosis.page import forbidding_headers
 from capabilities.index_check.handlers.unchecked import UrlUnchecked
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.results.raw_result import RawResult
@@ -39,13 +39,12 @@ def site() -> Iterator[WebServer]:
 
 @pytest.fixture
 def diagnosing() -> Iterator[Diagnosing]:
-    made = opened()
-    yield made
-    made.close()
+    with opened() as made:
+        yield made
 
 
-def opened(**settings: Any) -> Diagnosing:
-    return Diagnosing(Settings(fetch={"allow_networks": "127.0.0.0/8"}, search={"diagnosis": settings}))
+def opened(**settings: Any) -> "closing[Diagnosing]":
+    return closing(Diagnosing(Settings(fetch={"allow_networks": "127.0.0.0/8"}, search={"diagnosis": settings})))
 
 
 def ask(diagnosing: Diagnosing, url: str, *, job_id: UUID | None = None, **asked: Any) -> Any:
@@ -174,12 +173,9 @@ def test_redirects_are_shown_and_their_end_is_what_may_be_indexed(site: WebServe
 
 def test_a_page_that_does_not_come_in_time_is_told_as_such(site: WebServer) -> None:
     site.say("/slow", Answer(reply(200, page()), delay=60))
-    diagnosing = opened(seconds=0.3)
-    try:
+    with opened(seconds=0.3) as diagnosing:
         found = ask(diagnosing, site.url("/slow"))
         assert (found.causes, "took longer than 0.3 s" in found.sentence) == (["unreachable"], True)
-    finally:
-        diagnosing.close()
 
 
 def test_a_page_whose_turn_does_not_come_is_not_called_slow() -> None:
@@ -202,11 +198,8 @@ def test_a_diagnosis_that_takes_too_long_changes_nothing(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Diagnostician, "diagnose", wait)
     task, answer = GivenTask(UrlInput(url=HERE, diagnose=True)), Done(RawResult(reason="not_indexed"))
-    diagnosing = opened()
-    try:
+    with opened() as diagnosing:
         assert diagnosing.explain(task, answer) is answer
-    finally:
-        diagnosing.close()
 
 
 def test_robots_and_sitemaps_are_read_once_for_a_job(site: WebServer, diagnosing: Diagnosing) -> None:
@@ -239,12 +232,9 @@ def test_of_sitemaps_that_were_not_read_whole_nothing_is_claimed(
     site: WebServer, limits: dict[str, int], sitemap: bytes
 ) -> None:
     site.serve("/sitemap.xml", sitemap)
-    diagnosing = opened(**limits)
-    try:
+    with opened(**limits) as diagnosing:
         found = ask(diagnosing, site.url("/page"))
         assert (found.in_sitemap, found.causes) == (None, [])
-    finally:
-        diagnosing.close()
 
 
 def test_hostile_pages_harm_nobody(site: WebServer, diagnosing: Diagnosing) -> None:
@@ -271,13 +261,10 @@ def test_pages_that_are_made_to_cost_are_read_in_little_time_and_room(site: WebS
         "metas": b'<meta name="robots" content="noindex">' * 50_000,
         "others": b"".join(b'<meta name="robots" content="noindex, %d">' % number for number in range(40_000)),
     }
-    diagnosing = opened(seconds=15, sitemap_files=0)
-    try:
+    with opened(seconds=15, sitemap_files=0) as diagnosing:
         found = {
             name: ask(diagnosing, site.serve(f"/{name}", body + page()[15:], HTML)) for name, body in pages.items()
         }
-    finally:
-        diagnosing.close()
 
     assert {name: (one.causes, len(one.noindex)) for name, one in found.items()} == {
         "attributes": ([], 0),
@@ -317,9 +304,9 @@ def test_a_diagnosis_that_can_not_be_made_changes_nothing(
 def test_records_of_a_job_have_diagnoses_and_cost_no_more(start: Start, engine: SearchEngine) -> None:
     pool = start()
     job_id = pool.submit(HERE, GONE, diagnose=True)
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.finish(job_id)
 
-    here, gone = (raw_result_of(item) or {} for item in pool.items(job_id))
+    here, gone = (raw_result_of(item) for item in pool.items(job_id))
     assert "diagnosis" not in here
     assert gone["diagnosis"]["causes"] == ["unreachable"]  # its host is made up
     assert pool.job(job_id).credits_captured == 2

@@ -24,7 +24,7 @@ def test_the_pace_holds_for_all_processes_together_and_over_a_restart(start: Sta
     for other in others:
         other.start()
 
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.finish(job_id)
 
     for other in others:
         other.join()
@@ -117,7 +117,7 @@ def test_a_small_job_of_another_account_does_not_wait_for_a_big_one(
     big = pool.submit(*sorted(engine.pages - {HERE}))
     small = pool.submit(HERE, payer=open_account(database))
 
-    pool.drain(lambda: pool.job(big).is_final)
+    pool.finish(big)
 
     assert pool.job(small).is_final
     # After the first round of the big one, which has ten.

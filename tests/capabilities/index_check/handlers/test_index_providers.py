@@ -40,7 +40,7 @@ def test_the_next_provider_follows_one_whose_account_is_empty(start: Start, engi
     items = pool.check(HERE, GONE, *MANY)
 
     assert reasons(items)[:2] == ["indexed", "not_indexed"]
-    assert {(raw_result_of(item) or {})["index"] for item in items} == {"brave"}
+    assert {raw_result_of(item)["index"] for item in items} == {"brave"}
     assert len(engine.queries("serper")) == 1
     assert pool.rests("serper")
     assert pool.query("SELECT reason FROM search_provider WHERE name LIKE 'serper:%'") == "config:credits"
@@ -56,7 +56,7 @@ def test_by_default_all_that_are_set_up_follow_each_other_as_users_rank_them(
     (item,) = start("").check(HERE)
 
     assert [name for _, name, _ in engine.asked] == ranked
-    found = raw_result_of(item) or {}
+    found = raw_result_of(item)
     assert (found["reason"], found["provider"], found["index"]) == ("indexed", "bing", "bing")
 
 
@@ -84,7 +84,7 @@ def test_a_request_that_names_an_index_is_answered_from_no_other(start: Start, e
     (item,) = pool.check(HERE, index="google")
 
     assert [name for _, name, _ in engine.asked] == ["serper", "serpapi", "dataforseo"]
-    found = raw_result_of(item) or {}
+    found = raw_result_of(item)
     assert (found["reason"], found["provider"], found["index"]) == ("indexed", "dataforseo", "google")
 
     engine.broken["dataforseo"] = "404"
@@ -97,7 +97,7 @@ def test_an_index_and_a_provider_may_be_named_together(start: Start, engine: Sea
     (item,) = start("serper,serpapi").check(HERE, index="google", engine="serpapi")
 
     assert [name for _, name, _ in engine.asked] == ["serpapi"]
-    assert (raw_result_of(item) or {})["index"] == "google"
+    assert raw_result_of(item)["index"] == "google"
 
 
 def test_an_answer_from_another_index_is_not_used_again(start: Start, engine: SearchEngine) -> None:
@@ -106,7 +106,7 @@ def test_an_answer_from_another_index_is_not_used_again(start: Start, engine: Se
 
     (item,) = pool.check(HERE, index="google")
 
-    found = raw_result_of(item) or {}
+    found = raw_result_of(item)
     assert (found["index"], found.get("reused")) == ("google", None)
     assert [name for _, name, _ in engine.asked] == ["duckduckgo", "serper"]
 
@@ -125,7 +125,7 @@ def test_searxng_answers_from_the_index_of_the_one_engine_that_it_asks(start: St
     (alone,) = start("searxng", searxng={"engines": "Google"}).check(HERE, index="google")
 
     # What several said together is not what one of them says.
-    assert [(raw_result_of(item) or {})["index"] for item in (several, alone)] == ["mixed", "google"]
+    assert [raw_result_of(item)["index"] for item in (several, alone)] == ["mixed", "google"]
     assert len(engine.asked) == 2
 
 

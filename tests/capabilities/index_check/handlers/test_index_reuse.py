@@ -28,8 +28,8 @@ def test_that_a_page_is_there_is_good_for_a_week_and_that_it_is_not_for_an_hour(
 
     (again,) = pool.check(url)
 
-    found = raw_result_of(again) or {}
-    assert found["reason"] == (raw_result_of(first) or {})["reason"]
+    found = raw_result_of(again)
+    assert found["reason"] == raw_result_of(first)["reason"]
     assert (len(engine.asked) > asked) is is_asked_again
     assert again.captured == int(is_asked_again)
     assert found.get("reused", False) is not is_asked_again
@@ -57,11 +57,11 @@ def test_a_fresh_check_asks_again_and_is_paid(start: Start, engine: SearchEngine
 
     (again,) = pool.check(HERE, fresh=True)
 
-    found = raw_result_of(again) or {}
+    found = raw_result_of(again)
     assert (found["reason"], found.get("reused"), again.captured) == ("not_indexed", None, 1)
     # What it found is what others get from now on.
     (later,) = pool.check(HERE)
-    assert ((raw_result_of(later) or {})["reason"], later.captured) == ("not_indexed", 0)
+    assert (raw_result_of(later)["reason"], later.captured) == ("not_indexed", 0)
 
 
 def test_a_fresh_url_whose_report_was_lost_is_not_asked_for_twice(start: Start, engine: SearchEngine) -> None:
@@ -73,7 +73,7 @@ def test_a_fresh_url_whose_report_was_lost_is_not_asked_for_twice(start: Start, 
     pool.query("UPDATE verdict SET checked_at = clock_timestamp()")
     pool.drain(lambda: pool.database.run(lifecycle.reap()) is not None)
 
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.finish(job_id)
 
     assert len(engine.asked) == 1
     assert pool.job(job_id).items_ok == 1
@@ -88,5 +88,5 @@ def test_a_negative_that_the_release_before_kept_without_proof_is_not_used(start
 
     here, gone = pool.check(HERE, GONE)
 
-    assert [(raw_result_of(item) or {})["reason"] for item in (here, gone)] == ["indexed", "indexed"]
+    assert [raw_result_of(item)["reason"] for item in (here, gone)] == ["indexed", "indexed"]
     assert (here.captured, gone.captured) == (0, 1)

@@ -5,98 +5,23 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 from given_task import GivenTask
-from index_pools import codes, raw_result_of, reasons, wait_until
-from payers import Payer, open_account
+from index_pools import SubmitPool, codes, raw_result_of, reasons, wait_until
+from payers import open_account
 from told_engines import KEY, ToldEngines, told_engines
 
 from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.handlers.submit import IndexSubmitHandler
 from capabilities.index_check.kinds.index_check import UrlInput
-from capabilities.index_check.kinds.url_submission import IndexSubmit
-from capabilities.index_check.requests.request import IndexCheckRequest
 from capabilities.index_check.results.urls import UrlRecord
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
-from pipeline.database import Database, Statement
-from pipeline.kind import as_rows
-from pipeline.lifecycle.jobs import Item, Job, find_items, find_job
-from pipeline.operations.metrics import Metrics
+from pipeline.database import Database
 from pipeline.settings import Settings
-from pipeline.storage.artifacts import Artifacts, open_store
-from pipeline.wakes.broker import WakeBroker, connect
 from workers.engines.resources import Resources
 from workers.handler import Done, Retry
-from workers.pool.run import Runner
-
-
-class SubmitPool:
-    """One process of the pool, and a way to give it URLs."""
-
-    def __init__(self, database: Database, redis_url: str, folder: Path, payer: Payer, **settings: Any) -> None:
-        self.settings = Settings(data=folder, work={"heartbeat_seconds": 0.1, "drain_seconds": 1}, **settings)
-        self.database, self.payer = database, payer
-        self.redis = connect(redis_url)
-        self.handler = IndexSubmitHandler(Resources(self.settings))
-        kinds = {IndexSubmit.name: IndexSubmit()}
-        self.runner = Runner(
-            "search_check",
-            kinds,
-            dict.fromkeys(kinds, self.handler),
-            database=database,
-            broker=WakeBroker(self.redis),
-            artifacts=Artifacts(open_store(self.settings)),
-            settings=self.settings,
-            metrics=Metrics(),
-        )
-        self.runner.setup()
-
-    def submit(self, *urls: str, engine: str | None = None) -> UUID:
-        kind = IndexSubmit()
-        request = IndexCheckRequest(type="submit", urls=list(urls), engine=engine)
-        submission = lifecycle.Submission(
-            account_id=self.payer.account_id,
-            api_key_id=self.payer.api_key_id,
-            kind=kind.name,
-            route="/indexing/jobs",
-            request={},
-            request_id="test",
-            request_hash=b"hash",
-            items=as_rows(kind.items(request)),
-            deadline=timedelta(days=7),
-            keep_for=timedelta(days=30),
-            slice_size=kind.limits.slice_size,
-        )
-        assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
-        return submission.job_id
-
-    def job(self, job_id: UUID) -> Job:
-        found = self.database.run(find_job(job_id))
-        assert found is not None
-        return found
-
-    def items(self, job_id: UUID) -> list[Item]:
-        return self.database.run(find_items(job_id))
-
-    def drain(self, until: Callable[[], bool]) -> None:
-        """Work, with the sweep's help, until something holds."""
-
-        def work() -> bool:
-            self.database.run(lifecycle.wake_waiting())
-            self.runner.drain()
-            return until()
-
-        wait_until(work)
-
-    def tell(self, *urls: str, engine: str | None = None) -> tuple[Job, list[Item]]:
-        """Have URLs submitted, and return their job and items once all have ended."""
-        job_id = self.submit(*urls, engine=engine)
-        self.drain(lambda: self.job(job_id).is_final)
-        return self.job(job_id), self.items(job_id)
-
 
 Begin = Callable[..., SubmitPool]
 
@@ -110,22 +35,23 @@ def engines() -> Iterator[ToldEngines]:
 
 
 @pytest.fixture
-def begin(database: Database, redis_url: str, tmp_path: Path, engines: ToldEngines) -> Iterator[Begin]:
+def begin(
+    database: Database, index_database_url: str, redis_url: str, tmp_path: Path, engines: ToldEngines
+) -> Iterator[Begin]:
     pools: list[SubmitPool] = []
 
     def make(*names: str, **more: Any) -> SubmitPool:
         payer = open_account(database, credits=100_000)
-        pools.append(SubmitPool(database, redis_url, tmp_path, payer, **engines.settings(*names, **more)))
+        pools.append(
+            SubmitPool(database, redis_url, tmp_path, payer, index_database_url, **engines.settings(*names, **more))
+        )
         return pools[-1]
 
     yield make
     engines.is_held = False
     assert database.run(discrepancies()) == []
     for pool in pools:
-        pool.runner.stop()
-        pool.runner.drain()  # it tells Redis what it did from a thread of its own
-        pool.redis.close()
-        pool.handler.close()
+        pool.close()
 
 
 def test_urls_of_a_site_are_told_in_one_call_and_each_has_its_record(begin: Begin, engines: ToldEngines) -> None:
@@ -156,7 +82,7 @@ def test_urls_of_several_jobs_share_a_call_and_the_same_one_goes_out_once(begin:
     pool = begin()
     first, second = pool.submit(*engines.urls(2)), pool.submit(*engines.urls(3))
 
-    pool.drain(lambda: pool.job(second).is_final)
+    pool.finish(second)
 
     assert engines.told == [(engines.here, engines.urls(3))]
     assert [pool.job(job).items_ok for job in (first, second)] == [2, 3]
@@ -178,7 +104,7 @@ def test_a_url_waits_as_long_as_it_is_asked_to_and_says_why(begin: Begin, engine
     record = UrlRecord.of(pool.items(job_id)[0])
     assert (record.status, record.raw_result) == ("pending", None)
     assert "HTTP 429" in (record.last_error or "")
-    (waits,) = pool.database.run(_waits(job_id))
+    waits = pool.query("SELECT DISTINCT run_at - now() FROM item WHERE job_id = %s", job_id)
     assert timedelta(minutes=59) < waits <= timedelta(hours=1)
 
 
@@ -207,7 +133,7 @@ def test_a_site_without_its_key_fails_alone(begin: Begin, engines: ToldEngines) 
     job, items = begin().tell(*engines.urls(1), *engines.urls(1, engines.there))
 
     assert reasons(items) == ["submitted", "error"]
-    found = raw_result_of(items[1]) or {}
+    found = raw_result_of(items[1])
     assert (found["code"], found["provider"]) == ("key_invalid", "indexnow")
     assert f"http://{engines.there}/KEY.txt" in found["message"]
     assert KEY not in str(found)
@@ -221,9 +147,9 @@ def test_the_next_engine_takes_what_the_first_does_not(begin: Begin, engines: To
     job, items = begin("indexnow", "bing_submit").tell(*engines.urls(3))
 
     assert reasons(items) == ["submitted", "submitted", "error"]
-    assert (raw_result_of(items[0]) or {})["provider"] == "bing_submit"
+    assert raw_result_of(items[0])["provider"] == "bing_submit"
     # The engine that is preferred says what its operator or site can mend.
-    assert (raw_result_of(items[2]) or {})["code"] == "key_invalid"
+    assert raw_result_of(items[2])["code"] == "key_invalid"
     assert job.credits_captured == 2
 
 
@@ -237,7 +163,7 @@ def test_an_engine_that_may_take_it_later_is_asked_again_whatever_another_says(
     pool.drain(lambda: pool.items(job_id)[0].state == "waiting")
     engines.bing_error = None
 
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.finish(job_id)
 
     assert reasons(pool.items(job_id)) == ["submitted"]
 
@@ -290,7 +216,7 @@ def test_urls_that_were_lost_with_their_process_go_out_in_one_call_again(begin: 
     assert len(pool.database.run(lost)) == 20
     assert pool.database.run(lifecycle.reap())
 
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.finish(job_id)
 
     assert [len(urls) for _, urls in engines.told] == [20]
     assert pool.job(job_id).credits_captured == 20
@@ -303,7 +229,7 @@ def test_where_nothing_is_set_up_nothing_is_claimed(begin: Begin, engines: ToldE
     pool.runner.drain()
 
     assert pool.items(job_id)[0].state == "ready"
-    assert {(offer.engine, offer.ready) for offer in pool.handler.offers()} == {
+    assert {(offer.engine, offer.ready) for offer in pool.handlers[0].offers()} == {
         ("indexnow", False),
         ("bing_submit", False),
     }
@@ -335,11 +261,3 @@ def test_a_fault_at_one_site_costs_the_others_nothing() -> None:
 
     assert isinstance(first, Retry)
     assert isinstance(second, Done)
-
-
-def _waits(job_id: UUID) -> Statement[list[timedelta]]:
-    return Statement(
-        "SELECT DISTINCT run_at - now() AS waits FROM item WHERE job_id = %(job)s",
-        {"job": job_id},
-        lambda rows: [row["waits"] for row in rows],
-    )

@@ -94,9 +94,6 @@ class World:
         headers = {key.lower(): value for key, value in response.headers.items()}
         return Reply(response.status, request.url, response.body or b"", headers=headers)  # type: ignore[arg-type]
 
-    def close(self) -> None:
-        """There is nothing to close."""
-
 
 class Item(GivenTask):
     """A URL to be checked, which keeps its checkpoint."""

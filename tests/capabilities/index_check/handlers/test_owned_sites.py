@@ -14,17 +14,12 @@ from payers import Payer, open_account
 from search_engine import SearchEngine
 from site_services import BING_KEY, EMAIL, INDEXED, SiteServices, site_services
 
-from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.requests.owned_sites import with_lanes
-from capabilities.index_check.requests.request import IndexCheckRequest
 from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites import connections, site_quota
-from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE
-from capabilities.index_check.sites.sites import OwnedSite
+from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE, OwnedSite
 from pipeline import lifecycle
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Database
-from pipeline.kind import as_rows
 from pipeline.lifecycle.jobs import Item
 
 DOMAIN, PREFIX, BLOG = "sc-domain:e.example", "https://e.example/", "https://e.example/blog/"
@@ -64,48 +59,35 @@ def connect(pool: Pool, credentials: dict[str, str], service: str, *sites: str, 
     return made
 
 
-def submit(pool: Pool, *urls: str, payer: Payer | None = None, **fields: Any) -> UUID:
-    """Submit as the route does."""
-    payer = payer or pool.payer
-    request = IndexCheckRequest(type="check", urls=list(urls), **fields)
-    sites = pool.database.run(connections.sites_of(payer.account_id))
-    submission = lifecycle.Submission(
-        account_id=payer.account_id,
-        api_key_id=payer.api_key_id,
-        kind="index_check",
-        route="/indexing/jobs",
-        request={},
-        request_id="test",
-        request_hash=b"hash",
-        items=with_lanes(as_rows(IndexCheck().items(request)), request, sites),
-        deadline=timedelta(days=7),
-        keep_for=timedelta(days=30),
-        slice_size=10,
-    )
-    assert pool.database.run(lifecycle.submit(submission)).outcome == "accepted"
-    return submission.job_id
-
-
 def check(pool: Pool, *urls: str, payer: Payer | None = None, **fields: Any) -> list[dict[str, Any]]:
     """Have URLs checked, and return what their records say."""
-    job_id = submit(pool, *urls, payer=payer, **fields)
-    pool.drain(lambda: pool.job(job_id).is_final)
-    return [shown(item) for item in pool.items(job_id)]
+    return [shown(item) for item in pool.check(*urls, payer=payer, **fields)]
 
 
 def shown(item: Item) -> dict[str, Any]:
-    return {**(raw_result_of(item) or {}), "credits": item.captured}
+    return {**raw_result_of(item), "credits": item.captured}
 
 
 def google(pool: Pool, services: SiteServices, *sites: str, payer: Payer | None = None) -> UUID:
     return connect(pool, services.service_account(), SEARCH_CONSOLE, *(sites or (DOMAIN,)), payer=payer)
 
 
+@pytest.fixture
+def connected(start: Start, services: SiteServices) -> Start:
+    """A function that starts a pool whose account has connected sites to Search Console."""
+
+    def make(providers: str = "duckduckgo,bing", *sites: str, **search: Any) -> Pool:
+        pool = start(providers, **search)
+        google(pool, services, *sites)
+        return pool
+
+    return make
+
+
 def test_what_google_says_of_an_own_page_is_the_answer_and_nobody_else_is_asked(
-    start: Start, services: SiteServices, engine: SearchEngine
+    connected: Start, services: SiteServices, engine: SearchEngine
 ) -> None:
-    pool = start()
-    google(pool, services)
+    pool = connected()
     services.pages[PAGE] = INDEXED
     services.more |= {
         "googleCanonical": "https://e.example/canonical",
@@ -135,24 +117,28 @@ def test_what_google_says_of_an_own_page_is_the_answer_and_nobody_else_is_asked(
     assert engine.queries() == []
 
 
-def test_not_indexed_is_said_with_googles_reason(start: Start, services: SiteServices, engine: SearchEngine) -> None:
-    pool = start()
-    google(pool, services)
+def test_google_says_why_a_page_is_not_indexed_and_each_way_to_write_a_url_is_one_of_its_own(
+    connected: Start, services: SiteServices, engine: SearchEngine
+) -> None:
+    pool = connected()
+    http = "http://e.example/page"
+    services.pages |= {PAGE: INDEXED, http: ("NEUTRAL", "Page with redirect")}
     services.pages[POST] = ("NEUTRAL", "Crawled - currently not indexed")
 
-    found = check(pool, PAGE, POST)
+    found = check(pool, PAGE, http, POST, f"{HERE}#part")
 
     assert [(one["reason"], one["code"]) for one in found] == [
-        ("not_indexed", "unknown_to_google"),
+        ("indexed", "submitted_and_indexed"),
+        ("not_indexed", "redirect"),
         ("not_indexed", "crawled_not_indexed"),
+        ("not_indexed", "unknown_to_google"),
     ]
-    assert "proofUrl" not in found[0] or found[0]["proofUrl"]
+    assert (DOMAIN, HERE) in services.inspected  # Google knows no fragments
     assert engine.queries() == []
 
 
-def test_a_token_is_asked_for_once_and_again_when_it_is_refused(start: Start, services: SiteServices) -> None:
-    pool = start()
-    google(pool, services)
+def test_a_token_is_asked_for_once_and_again_when_it_is_refused(connected: Start, services: SiteServices) -> None:
+    pool = connected()
     services.pages |= {PAGE: INDEXED, POST: INDEXED}
 
     check(pool, PAGE)
@@ -163,30 +149,18 @@ def test_a_token_is_asked_for_once_and_again_when_it_is_refused(start: Start, se
     assert (found["reason"], len(services.tokens)) == ("indexed", 2)
 
 
-def test_the_most_specific_property_is_asked(start: Start, services: SiteServices) -> None:
-    pool = start()
-    google(pool, services, DOMAIN, PREFIX, BLOG)
+def test_the_most_specific_property_is_asked(connected: Start, services: SiteServices) -> None:
+    pool = connected("duckduckgo,bing", DOMAIN, PREFIX, BLOG)
 
     check(pool, POST, PAGE, "http://www.e.example/")
 
     assert sorted(services.inspected) == sorted([(BLOG, POST), (PREFIX, PAGE), (DOMAIN, "http://www.e.example/")])
 
 
-def test_a_fragment_is_nothing_that_google_knows(start: Start, services: SiteServices) -> None:
-    pool = start()
-    google(pool, services)
-
-    (found,) = check(pool, f"{PAGE}#part")
-
-    assert services.inspected == [(DOMAIN, PAGE)]
-    assert found["reason"] == "not_indexed"
-
-
 def test_another_accounts_urls_never_use_the_connection(
-    start: Start, services: SiteServices, engine: SearchEngine, database: Database
+    connected: Start, services: SiteServices, engine: SearchEngine, database: Database
 ) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+    pool = connected("duckduckgo")
     services.pages[HERE] = ("NEUTRAL", "Crawled - currently not indexed")
     check(pool, HERE)
     stranger = open_account(database)
@@ -199,26 +173,23 @@ def test_another_accounts_urls_never_use_the_connection(
 
 
 def test_an_item_in_the_owned_lane_still_only_uses_its_own_accounts_sites(
-    start: Start, services: SiteServices, database: Database
+    connected: Start, services: SiteServices, database: Database
 ) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+    pool = connected("duckduckgo")
     stranger = open_account(database)
-    job_id = submit(pool, HERE, payer=stranger)
-    with psycopg.connect(pool.url, autocommit=True) as connection:
-        connection.execute("UPDATE item SET lane = %s", (OWNED_LANE,))
+    job_id = pool.submit(HERE, payer=stranger)
+    pool.query("UPDATE item SET lane = %s", OWNED_LANE)
 
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.finish(job_id)
 
     assert [shown(item)["provider"] for item in pool.items(job_id)] == ["duckduckgo"]
     assert services.inspected == []
 
 
 def test_an_answer_is_used_again_free_of_charge_and_not_when_it_has_to_be_fresh(
-    start: Start, services: SiteServices
+    connected: Start, services: SiteServices
 ) -> None:
-    pool = start()
-    google(pool, services)
+    pool = connected()
     services.pages[PAGE] = INDEXED
 
     check(pool, PAGE)
@@ -230,22 +201,11 @@ def test_an_answer_is_used_again_free_of_charge_and_not_when_it_has_to_be_fresh(
     assert (fresh.get("reused", False), fresh["credits"], len(services.inspected)) == (False, 1, 2)
 
 
-def test_each_way_to_write_a_url_is_one_of_its_own_to_google(start: Start, services: SiteServices) -> None:
-    pool = start()
-    google(pool, services)
-    services.pages |= {PAGE: INDEXED, "http://e.example/page": ("NEUTRAL", "Page with redirect")}
-
-    found = check(pool, PAGE, "http://e.example/page")
-
-    assert [one["code"] for one in found] == ["submitted_and_indexed", "redirect"]
-
-
 @pytest.mark.parametrize("fault", ["day_429", "dailyLimitExceeded"])
 def test_when_the_days_quota_is_used_up_all_urls_go_on_to_the_other_providers(
-    start: Start, services: SiteServices, engine: SearchEngine, fault: str
+    connected: Start, services: SiteServices, engine: SearchEngine, fault: str
 ) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+    pool = connected("duckduckgo")
     services.always = fault
 
     found = check(pool, HERE, PAGE, POST)
@@ -261,21 +221,19 @@ def test_when_the_days_quota_is_used_up_all_urls_go_on_to_the_other_providers(
 
 @pytest.mark.parametrize("fault", ["minute_429", "plain_429", "quotaExceeded", "rateLimitExceeded"])
 def test_a_short_quota_is_waited_for_and_the_next_answer_counts(
-    start: Start, services: SiteServices, engine: SearchEngine, fault: str
+    connected: Start, services: SiteServices, engine: SearchEngine, fault: str
 ) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+    pool = connected("duckduckgo")
     services.pages[PAGE] = INDEXED
     services.faults.append(fault)
-    job_id = submit(pool, PAGE)
+    job_id = pool.submit(PAGE)
 
     pool.drain(lambda: pool.items(job_id)[0].state == "waiting")
     rest = pool.query("SELECT extract(epoch FROM rest_until - now()) FROM site_quota")
     assert 0 < rest <= 60
-    with psycopg.connect(pool.url, autocommit=True) as connection:
-        connection.execute("UPDATE site_quota SET rest_until = now()")
-        connection.execute("UPDATE item SET run_at = now() WHERE state = 'waiting'")
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.query("UPDATE site_quota SET rest_until = now()")
+    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+    pool.finish(job_id)
 
     (found,) = map(shown, pool.items(job_id))
     assert (found["provider"], found["reason"]) == ("search_console", "indexed")
@@ -285,10 +243,9 @@ def test_a_short_quota_is_waited_for_and_the_next_answer_counts(
 
 @pytest.mark.parametrize(("asked_for", "hours"), [("7200", 2), ("999999999", 24)])
 def test_a_rest_that_google_asks_for_is_kept_up_to_a_day(
-    start: Start, services: SiteServices, asked_for: str, hours: int
+    connected: Start, services: SiteServices, asked_for: str, hours: int
 ) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+    pool = connected("duckduckgo")
     services.always, services.retry_after = "plain_429", asked_for
 
     (found,) = check(pool, HERE)
@@ -298,19 +255,17 @@ def test_a_rest_that_google_asks_for_is_kept_up_to_a_day(
     assert timedelta(hours=hours) - timedelta(minutes=5) < rest <= timedelta(hours=hours)
 
 
-def test_a_quota_that_stays_used_up_is_the_days(start: Start, services: SiteServices) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+def test_a_quota_that_stays_used_up_is_the_days(connected: Start, services: SiteServices) -> None:
+    pool = connected("duckduckgo")
     services.always = "quotaExceeded"
-    job_id = submit(pool, HERE)
+    job_id = pool.submit(HERE)
     rests = []
 
     def rested() -> bool:
         """Return whether the job has ended; each rest is over at once."""
         rests.append(pool.query("SELECT round(extract(epoch FROM rest_until - now()) / 60) FROM site_quota"))
-        with psycopg.connect(pool.url, autocommit=True) as connection:
-            connection.execute("UPDATE item SET run_at = now() WHERE state = 'waiting'")
-            connection.execute("UPDATE site_quota SET rest_until = now() WHERE rest_until < now() + interval '2 min'")
+        pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+        pool.query("UPDATE site_quota SET rest_until = now() WHERE rest_until < now() + interval '2 min'")
         return pool.job(job_id).is_final
 
     pool.drain(rested)
@@ -319,9 +274,10 @@ def test_a_quota_that_stays_used_up_is_the_days(start: Start, services: SiteServ
     assert shown(pool.items(job_id)[0])["provider"] == "duckduckgo"
 
 
-def test_another_property_that_the_url_belongs_to_has_a_quota_of_its_own(start: Start, services: SiteServices) -> None:
-    pool = start()
-    google(pool, services, DOMAIN, BLOG)
+def test_another_property_that_the_url_belongs_to_has_a_quota_of_its_own(
+    connected: Start, services: SiteServices
+) -> None:
+    pool = connected("duckduckgo,bing", DOMAIN, BLOG)
     services.pages[POST] = INDEXED
     services.faults.append("day_429")
 
@@ -370,17 +326,16 @@ def test_the_quota_of_yesterday_does_not_count(database: Database, start: Start,
     used_up = database.run(site_quota.book(site, limits, most=soon))
     assert (used_up.is_booked, used_up.reason) == (False, "quota")
     assert timedelta() < used_up.wait <= timedelta(hours=25)
-    pool.query("UPDATE site_quota SET day = day - 1 RETURNING 1")
+    pool.query("UPDATE site_quota SET day = day - 1")
 
     assert database.run(site_quota.book(site, limits, most=soon)).is_booked
 
 
 @pytest.mark.parametrize(("fault", "word"), [("api_disabled", "api_disabled"), ("revoked", "access_revoked")])
 def test_access_that_is_gone_is_noted_and_the_urls_go_on(
-    start: Start, services: SiteServices, fault: str, word: str
+    connected: Start, services: SiteServices, fault: str, word: str
 ) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+    pool = connected("duckduckgo")
     if fault == "revoked":
         services.refusal = "invalid_grant"
     else:
@@ -405,10 +360,9 @@ def test_access_that_is_gone_is_noted_and_the_urls_go_on(
 
 @pytest.mark.parametrize("fault", ["not_owner", "bad_request", "500", "no_json"])
 def test_a_url_that_google_does_not_tell_of_goes_on_to_the_others(
-    start: Start, services: SiteServices, fault: str
+    connected: Start, services: SiteServices, fault: str
 ) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+    pool = connected("duckduckgo")
     services.always = fault
 
     (found,) = check(pool, HERE)
@@ -416,9 +370,8 @@ def test_a_url_that_google_does_not_tell_of_goes_on_to_the_others(
     assert (found["provider"], found["reason"]) == ("duckduckgo", "indexed")
 
 
-def test_a_site_that_google_refuses_is_left_alone_after_some_refusals(start: Start, services: SiteServices) -> None:
-    pool = start("duckduckgo", strikes=2)
-    google(pool, services)
+def test_a_site_that_google_refuses_is_left_alone_after_some_refusals(connected: Start, services: SiteServices) -> None:
+    pool = connected("duckduckgo", strikes=2)
     services.always = "not_owner"
 
     check(pool, *(f"https://e.example/{number}" for number in range(5)))
@@ -428,10 +381,9 @@ def test_a_site_that_google_refuses_is_left_alone_after_some_refusals(start: Sta
 
 
 def test_what_one_account_is_refused_another_may_be_told(
-    start: Start, services: SiteServices, database: Database
+    connected: Start, services: SiteServices, database: Database
 ) -> None:
-    pool = start("duckduckgo", strikes=1)
-    google(pool, services)
+    pool = connected("duckduckgo", strikes=1)
     services.always = "not_owner"
     check(pool, PAGE)
     services.always = None
@@ -453,9 +405,10 @@ def test_what_one_account_is_refused_another_may_be_told(
     ("verdict", "state"),
     [("NEUTRAL", "Something new"), ("VERDICT_UNSPECIFIED", ""), ("PASS", "URL is unknown to Google"), ("PARTIAL", "")],
 )
-def test_a_state_that_nobody_knows_is_no_answer(start: Start, services: SiteServices, verdict: str, state: str) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+def test_a_state_that_nobody_knows_is_no_answer(
+    connected: Start, services: SiteServices, verdict: str, state: str
+) -> None:
+    pool = connected("duckduckgo")
     services.pages |= {HERE: (verdict, state), PAGE: (verdict, state)}
 
     (found,) = check(pool, HERE)
@@ -466,30 +419,28 @@ def test_a_state_that_nobody_knows_is_no_answer(start: Start, services: SiteServ
 
 
 def test_a_request_that_names_search_console_is_answered_by_nobody_else(
-    start: Start, services: SiteServices, engine: SearchEngine
+    connected: Start, services: SiteServices, engine: SearchEngine
 ) -> None:
-    pool = start("duckduckgo", search_console={"per_day": 1}, unreachable_seconds=0)
-    google(pool, services)
+    pool = connected("duckduckgo", search_console={"per_day": 1}, unreachable_seconds=0)
 
-    job_id = submit(pool, HERE, PAGE, engine="search_console")
+    job_id = pool.submit(HERE, PAGE, engine="search_console")
     pool.drain(lambda: sorted(item.state for item in pool.items(job_id)) == ["done", "waiting"])
     # It waits for the next day's quota, and not longer than its job.
     assert pool.query(
         "SELECT run_at > now() AND run_at < now() + interval '26 hours' FROM item WHERE state = 'waiting'"
     )
-    pool.query("UPDATE site_quota SET day = day - 1 RETURNING 1")
-    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting' RETURNING 1")
-    pool.drain(lambda: pool.job(job_id).is_final)
+    pool.query("UPDATE site_quota SET day = day - 1")
+    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+    pool.finish(job_id)
 
     assert [shown(item)["provider"] for item in pool.items(job_id)] == ["search_console", "search_console"]
     assert engine.queries() == []
 
 
 def test_a_request_that_names_search_console_is_tried_again_while_google_is_in_trouble(
-    start: Start, services: SiteServices, engine: SearchEngine
+    connected: Start, services: SiteServices, engine: SearchEngine
 ) -> None:
-    pool = start("duckduckgo", unreachable_seconds=0.01, tries=2)
-    google(pool, services)
+    pool = connected("duckduckgo", unreachable_seconds=0.01, tries=2)
     services.faults.extend(["500"] * 5)
     services.pages[PAGE] = INDEXED
 
@@ -507,8 +458,8 @@ def test_urls_of_a_site_that_was_disconnected_meanwhile_go_on(
 ) -> None:
     pool = start("duckduckgo")
     made = google(pool, services)
-    job_id = submit(pool, HERE)
-    named = submit(pool, PAGE, engine="search_console")
+    job_id = pool.submit(HERE)
+    named = pool.submit(PAGE, engine="search_console")
     assert pool.database.run(connections.disconnect(made, SEARCH_CONSOLE)) == EMAIL
 
     pool.drain(lambda: pool.job(job_id).is_final and pool.job(named).is_final)
@@ -519,10 +470,9 @@ def test_urls_of_a_site_that_was_disconnected_meanwhile_go_on(
 
 
 def test_credentials_that_this_machine_cannot_decrypt_cost_no_quota_and_no_answer(
-    start: Start, services: SiteServices
+    connected: Start, services: SiteServices
 ) -> None:
-    pool = start("duckduckgo")
-    google(pool, services)
+    pool = connected("duckduckgo")
     (pool.settings.data / "secrets.key").write_text("A" * 43 + "=")
 
     (found,) = check(pool, HERE)
@@ -539,10 +489,9 @@ def test_credentials_that_this_machine_cannot_decrypt_cost_no_quota_and_no_answe
     ("index", "providers"), [("google", ["search_console"]), ("bing", ["bing"]), (None, ["search_console"])]
 )
 def test_search_console_tells_of_googles_index_alone(
-    start: Start, services: SiteServices, index: str | None, providers: list[str]
+    connected: Start, services: SiteServices, index: str | None, providers: list[str]
 ) -> None:
-    pool = start("bing")
-    google(pool, services)
+    pool = connected("bing")
 
     found = check(pool, PAGE, index=index)
 
@@ -600,10 +549,9 @@ def test_what_bing_does_not_tell_holds_nothing_up(start: Start, services: SiteSe
     assert "inspection" not in found
 
 
-def test_a_cancelled_job_asks_no_more(start: Start, services: SiteServices) -> None:
-    pool = start(search_console={"per_minute": 12})
-    google(pool, services)
-    job_id = submit(pool, PAGE, POST)
+def test_a_cancelled_job_asks_no_more(connected: Start, services: SiteServices) -> None:
+    pool = connected(search_console={"per_minute": 12})
+    job_id = pool.submit(PAGE, POST)
 
     def cancel() -> None:
         wait_until(lambda: services.inspected)

@@ -1,17 +1,13 @@
 """The circuit breaker of a search provider: its table row by row, and what holds after any events."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
 import pytest
-from alembic import command
-from alembic.script import ScriptDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import create_engine
-from sqlalchemy.engine import make_url
 
 from capabilities.index_check.handlers.pacer import OutOfUse, Pacer, Permit
 from capabilities.index_check.providers import pacing, transitions
@@ -29,7 +25,6 @@ from capabilities.index_check.providers.transitions import (
 )
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database, Statement
-from pipeline.lifecycle.migrations import alembic_config, migrate
 
 SEARCH = SearchSettings(captcha_minutes="10,30,90", off_minutes=45)
 MAX_REST = timedelta(hours=SEARCH.max_rest_hours)
@@ -153,7 +148,7 @@ def test_rows_of_a_state_and_an_event_end_with_one_that_always_holds() -> None:
 
 
 def test_the_documents_show_the_same_table() -> None:
-    page = (Path(__file__).parents[4] / "docs/indexing.md").read_text()
+    page = (Path(__file__).parents[4] / "capabilities/index_check/README.md").read_text()
     table = page.partition("| state | event |")[2].partition("\n\n")[0]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
     shown = {
@@ -165,80 +160,35 @@ def test_the_documents_show_the_same_table() -> None:
     assert shown == {(str(row.state), str(row.next)) for row in TRANSITIONS}
 
 
-def test_a_rest_that_a_process_of_the_release_before_has_written_is_kept(database: Database) -> None:
-    breaker = Breaker(database)
-    query = "UPDATE search_provider SET step = 1, open_until = now() + interval '1 hour' WHERE name = %(n)s RETURNING 1"
-
-    database.run(Statement(query, {"n": breaker.name}))
-
-    assert breaker.status.state is State.OPEN
-    assert breaker.pacer.take(["it"]) is None
-    breaker.happens(Event.TIME_PASSED, after=timedelta(hours=1))
-    assert breaker.pacer.take(["it"]) == Permit("it")
+LATER = "now() + interval '1 hour'"
 
 
-@pytest.mark.parametrize("state", ["closed", "given_up"])
-def test_urls_wait_for_a_provider_that_a_process_of_the_release_before_has_given_up(
-    database: Database, state: str
+@pytest.mark.parametrize(
+    ("written", "state", "permit", "after"),
+    [
+        (f"step = 1, open_until = {LATER}", State.OPEN, None, Permit("it")),
+        (f"off_until = {LATER}, open_until = {LATER}, step = 7", State.OPEN, None, Permit("it")),
+        (
+            f"state = 'given_up', off_until = {LATER}, open_until = {LATER}, step = 7",
+            State.OPEN,
+            None,
+            Permit("it", is_booked=True),
+        ),
+        (f"off_until = {LATER}, reason = 'config'", State.MISCONFIGURED, OutOfUse("it", "config"), Permit("it")),
+    ],
+)
+def test_rests_that_processes_of_earlier_releases_have_written_are_kept(
+    database: Database, written: str, state: State, permit: OutOfUse | None, after: Permit
 ) -> None:
     breaker = Breaker(database)
-    query = (
-        "UPDATE search_provider SET (state, off_until, open_until, step) ="
-        " ROW (%(state)s, now() + interval '1 hour', now() + interval '1 hour', 7) WHERE name = %(n)s RETURNING 1"
-    )
 
-    database.run(Statement(query, {"n": breaker.name, "state": state}))
+    sql = f"UPDATE search_provider SET {written} WHERE name = %(n)s RETURNING 1"
+    database.run(Statement(sql, {"n": breaker.name}))
 
-    assert breaker.status.state is State.OPEN
-    assert breaker.pacer.take(["it"]) is None
+    assert breaker.status.state is state
+    assert breaker.pacer.take(["it"]) == permit
     breaker.happens(Event.TIME_PASSED, after=timedelta(hours=1))
-    assert breaker.pacer.take(["it"]) == Permit("it", is_booked=state == "given_up")
-
-
-def test_no_url_waits_for_a_provider_that_a_process_of_an_earlier_release_has_put_out_of_use(
-    database: Database,
-) -> None:
-    breaker = Breaker(database)
-    query = (
-        "UPDATE search_provider SET (off_until, reason) = ROW (now() + interval '1 hour', 'config')"
-        " WHERE name = %(n)s RETURNING 1"
-    )
-
-    database.run(Statement(query, {"n": breaker.name}))
-
-    assert breaker.status.state is State.MISCONFIGURED
-    assert breaker.pacer.take(["it"]) == OutOfUse("it", "config")
-    assert breaker.name in {rest.name for rest in database.run(pacing.list_rests())}
-    breaker.happens(Event.TIME_PASSED, after=timedelta(hours=1))
-    assert breaker.pacer.take(["it"]) == Permit("it")
-
-
-def test_breakers_of_the_release_before_get_their_states(make_database: Callable[..., str]) -> None:
-    url = make_database(template="template0")
-    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
-    with engine.begin() as connection:
-        config = alembic_config(connection)
-        revision = ScriptDirectory.from_config(config).get_revision("0007")
-        command.upgrade(config, str(revision.down_revision))
-        connection.exec_driver_sql(
-            "INSERT INTO search_provider (name, step, probes, open_until, off_until, reason) VALUES"
-            " ('closed', 0, 2, NULL, NULL, NULL),"
-            " ('open', 2, -2, now() + interval '1 hour', NULL, 'captcha'),"
-            " ('half_open', 2, -2, now() - interval '1 hour', NULL, 'captcha'),"
-            " ('recovering', 2, 1, now() - interval '1 hour', NULL, 'captcha'),"
-            " ('given_up', 7, -7, now() + interval '1 hour', now() + interval '1 hour', 'captcha'),"
-            " ('misconfigured', 0, 0, NULL, now() + interval '1 hour', 'config')"
-        )
-    engine.dispose()
-
-    migrate(url)
-
-    with Database(url) as migrated:
-        names = [*map(str, State), "given_up"]
-        found = {name: str(one.state) for name, one in migrated.run(pacing.look(names)).providers.items()}
-        rounds = migrated.run(Statement("SELECT blocked_rounds FROM search_provider ORDER BY blocked_rounds"))
-    assert found == {str(state): str(state) for state in State} | {"given_up": "open"}
-    assert [row["blocked_rounds"] for row in rounds] == [0, 0, 0, 2, 2, 7]
+    assert breaker.pacer.take(["it"]) == after
 
 
 EVENTS = st.lists(

@@ -6,10 +6,9 @@ from uuid import uuid4
 import pytest
 
 from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.requests.owned_sites import SiteNotConnected, with_lanes
-from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.requests.request import IndexCheckRequest, with_lanes
 from capabilities.index_check.results.jobs import OWNED_LANE
-from capabilities.index_check.sites.sites import OwnedSite, SiteMap
+from capabilities.index_check.sites.connections import OwnedSite, SiteMap
 from pipeline.kind import as_rows
 
 GOOGLE, BING = "search_console", "bing_webmaster"
@@ -71,28 +70,10 @@ def lanes(urls: list[str], connected: list[OwnedSite], **fields: Any) -> list[st
     return [row[2] for row in with_lanes(as_rows(IndexCheck().items(request)), request, connected)]
 
 
-def test_only_urls_of_connected_sites_get_the_lane_of_owned_ones() -> None:
-    urls = ["https://e.example/a", "https://other.example/"]
-
-    assert lanes(urls, sites("sc-domain:e.example")) == [OWNED_LANE, "index_check"]
-    assert lanes(urls, []) == ["index_check", "index_check"]
-
-
 @pytest.mark.parametrize(
     ("fields", "lane"),
-    [
-        ({"index": "google"}, OWNED_LANE),
-        ({"index": "bing"}, "index_check_index_bing"),
-        ({"engine": "serper"}, "index_check_serper"),
-        ({"engine": "search_console"}, OWNED_LANE),
-    ],
-)
+    [({"index": "google"}, OWNED_LANE), ({"index": "bing"}, "index_check_index_bing"),
+     ({"engine": "serper"}, "index_check_serper"), ({"engine": "search_console"}, OWNED_LANE)],
+)  # fmt: skip
 def test_who_names_another_index_or_provider_is_not_asked_of_google(fields: dict[str, str], lane: str) -> None:
     assert lanes(["https://e.example/a"], sites("sc-domain:e.example"), **fields) == [lane]
-
-
-def test_search_console_cannot_be_named_for_sites_that_are_not_connected() -> None:
-    with pytest.raises(SiteNotConnected, match="1 of 2 URLs") as refused:
-        lanes(["https://e.example/a", "https://other.example/"], sites("sc-domain:e.example"), engine="search_console")
-
-    assert refused.value.details["details"][0]["message"].startswith("'https://other.example/'")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import openpyxl
 import pytest
 from http_service import Answer, Service
-from payers import Payer, open_account
+from payers import Payer
 
 from pipeline.database import Database
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
@@ -28,11 +28,6 @@ ANSWERS = {
     GONE: {**FOUND, "reason": "not_indexed", "code": "not_indexed", "matched_url": None},
     HOSTILE: {**FOUND, "matched_url": '=HYPERLINK("http://evil.example/","x")', "provider": "@SUM(1)"},
 }
-
-
-@pytest.fixture
-def client(api_database: Database) -> Payer:
-    return open_account(api_database, credits=30_000)
 
 
 def answer(item: ClaimedItem) -> Outcome:
@@ -105,13 +100,8 @@ def test_a_spreadsheet_has_texts_booleans_and_times_and_no_formula(
     basic = service.get(f"{path}?format=xlsx&columns=basic", client.api_key)
     (row, *_) = openpyxl.load_workbook(io.BytesIO(basic.body)).worksheets[0].iter_rows(values_only=True)
     assert list(row) == BASIC
-
-
-def test_the_same_cells_are_defused_in_csv(service: Service, client: Payer, api_database: Database) -> None:
-    path = checked(service, client, api_database, HOSTILE)
-
-    _, row = rows_of(service.get(path, client.api_key))
-
+    # In CSV they are defused.
+    row = rows_of(service.get(path, client.api_key))[4]
     assert (row[7], row[10]) == ("'@SUM(1)", '\'=HYPERLINK("http://evil.example/","x")')
 
 
@@ -124,13 +114,3 @@ def test_what_no_export_is_made_as_is_refused(
     answer = service.get(f"{path}?{query}", client.api_key)
 
     assert (answer.status, answer.code) == (400, "parameter_invalid")
-
-
-def test_ten_thousand_urls_are_one_spreadsheet(service: Service, client: Payer, api_database: Database) -> None:
-    urls = [f"https://shop.example/products/{number}?ref=catalogue" for number in range(10_000)]
-    path = checked(service, client, api_database, *urls)
-
-    answer = service.get(f"{path}?format=xlsx", client.api_key)
-
-    sheet = openpyxl.load_workbook(io.BytesIO(answer.body), read_only=True).worksheets[0]
-    assert [row[0] for row in sheet.iter_rows(min_row=2, max_col=1, values_only=True)] == urls

@@ -79,6 +79,7 @@ def test_one_wrong_url_refuses_all_unless_such_are_skipped(
     refused = create(service, client, urls=urls)
     assert (refused.status, refused.code, refused.json["invalid_urls"]) == (400, "urls_invalid", 3)
     assert [detail["field"] for detail in refused.json["details"]] == ["urls.1", "urls.3", "urls.4"]
+    assert len(create(service, client, urls=["no url"] * 30).json["details"]) == 20
     assert "skip_invalid" in refused.json["message"]
 
     answer = create(service, client, urls=urls, skip_invalid=True)

@@ -21,8 +21,9 @@ def job_id(service: Service, client: Payer, finder: ManualWorker) -> str:
 
 
 def retry(service: Service, client: Payer, job_id: str, reason: str | None = None, **headers: str) -> Answer:
-    body = {"reason": reason} if reason else {}
-    return service.post(f"/indexing/jobs/{job_id}/retry", body, client.api_key, **headers)
+    return service.post(
+        f"/indexing/jobs/{job_id}/retry", {"reason": reason} if reason else {}, client.api_key, **headers
+    )
 
 
 def test_urls_that_were_not_found_are_asked_for_again_and_get_a_new_answer(

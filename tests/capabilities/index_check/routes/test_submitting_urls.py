@@ -9,7 +9,7 @@ import pytest
 import redis
 from http_service import Answer, Service
 from manual_worker import ManualWorker
-from payers import Payer, open_account
+from payers import Payer
 
 from pipeline.database import Database
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
@@ -29,11 +29,6 @@ def submitting(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, 
         settings={"SUBMISSION__INDEXNOW__KEY": "0123456789abcdef"},
     ) as running:
         yield running
-
-
-@pytest.fixture
-def client(api_database: Database) -> Payer:
-    return open_account(api_database, credits=30_000)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The routes of OpenAI's API over raw HTTP: what clients other than the official ones send, and every refusal."""
 
-import json
-
 import pytest
 from http_service import Service, form
 from payers import Payer, open_account
@@ -196,10 +194,3 @@ def test_lists_have_an_end(service: Service, client: Payer) -> None:
     answer = submit_form(service, client.api_key, RECORDING, *[field("keywords[]", "word")] * 200)
 
     assert (answer.status, error_of(answer)["code"], error_of(answer)["param"]) == (400, "invalid_request", "keywords")
-
-
-def test_a_job_of_theirs_is_shown_as_any_other(service: Service, client: Payer) -> None:
-    job = service.submit(SPEECH, client.api_key, "/v1/audio/speech")
-    shown = json.loads(service.get(f"/jobs/{job}", client.api_key).body)
-
-    assert (shown["route"], shown["state"]) == ("/v1/audio/speech", "queued")

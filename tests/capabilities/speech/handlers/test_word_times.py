@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from processor_time import least_processor_time
 
 from capabilities.speech.engines.utterance import SpokenWord, Utterance
-from capabilities.speech.handlers.word_times import estimated_words, heard_words
+from capabilities.speech.handlers.timeline import estimated_words, heard_words
 from capabilities.speech.normalization.reading import Span, joined
 from workers.media.audio.pcm import Pcm
 

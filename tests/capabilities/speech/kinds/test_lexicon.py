@@ -74,7 +74,7 @@ def test_a_text_must_not_grow_past_what_is_paid():
 
     assert entries_in("banana " * 1_000, grows) == grows
     assert entries_in("a b", grows) == grows
-    with pytest.raises(LexiconTooLong, match="7,000 are spoken for 3,000"):
+    with pytest.raises(LexiconTooLong, match="the limit is 7,000 for a text of 3,000"):
         entries_in("a b " * 750, grows)
 
 

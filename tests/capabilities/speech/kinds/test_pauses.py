@@ -95,7 +95,42 @@ def test_plain_text_has_no_marks_right_or_wrong():
     assert [passage.text for passage in SpokenRequest(text=text, plain_text=True).passages] == [text]
 
 
-PIECES = st.sampled_from(["Word", ". ", "\n", "\n\n", " ", "[pause 1s]", "[pause 50ms]", "[", "]", "pause", "\r", "é"])
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("---\ntitle: A post\ntags: [a, b]\n---\nHello.", ["Hello."]),
+        ("One.\n```python\nprint([1])\n```\nTwo.", ["One.", "Two."]),
+        ("~~~\nx\n~~~\nOne.\n````\n```\n````", ["One.", ""]),
+        ("---\nNo fields\n---\nOne.", ["---\nNo fields\n---\nOne."]),
+        ("Use ``` and\n```\nnothing closes it.", ["Use ``` and\n```\nnothing closes it."]),
+    ],
+)
+def test_front_matter_and_code_blocks_are_not_spoken_unless_the_text_is_plain(text, spoken):
+    for request in (SpokenRequest(text=text), SpeechStreamRequest(text=text)):
+        assert [passage.text.strip() for passage in request.passages] == spoken
+        assert "".join(passage.source for passage in request.passages) == text
+    assert SpokenRequest(text=text, plain_text=True).spoken_text == text
+
+
+PIECES = st.sampled_from(
+    [
+        "```\n",
+        "---\n",
+        "a: b\n",
+        "Word",
+        ". ",
+        "\n",
+        "\n\n",
+        " ",
+        "[pause 1s]",
+        "[pause 50ms]",
+        "[",
+        "]",
+        "pause",
+        "\r",
+        "é",
+    ]
+)
 
 
 @given(st.lists(PIECES).map("".join), st.booleans())
@@ -112,7 +147,13 @@ def test_no_text_is_lost_and_no_mark_is_spoken(text, blank_lines):
     )
 
 
-@pytest.mark.parametrize("piece", ["[", "[pause", "[ ", "\n ", "\n", "[pause 1s", "[pause" + " " * 50, " ", "[pause 1"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "```\n", "`" * 9, "---\na:", "~~~ \n```\n", "```a\n", "[", "[pause", "[ ", "\n ", "\n", "[pause 1s",
+        "[pause" + " " * 50, " ", "[pause 1",
+    ],
+)  # fmt: skip
 def test_hostile_texts_take_time_in_proportion_to_their_length(piece):
     text = (piece * 400_000)[:400_000]
 

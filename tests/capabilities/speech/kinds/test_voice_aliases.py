@@ -1,11 +1,10 @@
 """Voice aliases: which voice here speaks for a name that OpenAI's voices have."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
-from capabilities.speech.voices.offered_voices import OfferedVoices
-from capabilities.speech.voices.voice_aliases import voice_aliases
+from capabilities.speech.voices.offered_voices import OfferedVoices, voice_aliases
 from capabilities.speech.voices.voices import Voice
 from pipeline.errors import InvalidRequest
 from pipeline.offers.offers import Offer, Offers
@@ -37,24 +36,11 @@ SLOW = replace(HEART, id="ja-JP-Slow", language_codes=("ja-JP",), engine="kokoro
 
 
 def offered(*voices: Voice) -> OfferedVoices:
-    engines = dict.fromkeys(voice.engine for voice in voices)
-    return OfferedVoices(
-        Offers(
-            tuple(
-                Offer(
-                    "synthesis",
-                    engine,
-                    ready=True,
-                    content={"voices": [vars_of(voice) for voice in voices if voice.engine == engine]},
-                )
-                for engine in engines
-            )
-        )
-    )
-
-
-def vars_of(voice: Voice) -> dict[str, object]:
-    return {name: getattr(voice, name) for name in voice.__slots__}
+    engines: dict[str, list[object]] = {}
+    for voice in voices:
+        engines.setdefault(voice.engine, []).append(asdict(voice))
+    offers = [Offer("synthesis", name, ready=True, content={"voices": listed}) for name, listed in engines.items()]
+    return OfferedVoices(Offers(tuple(offers)))
 
 
 def spoken_by(voices: OfferedVoices, name: str, language: str | None = None, characters: int = 10) -> str:
@@ -73,12 +59,8 @@ def test_a_single_natural_voice_speaks_for_all_names(name: str) -> None:
 def test_a_man_and_a_british_one_speak_where_they_are_here() -> None:
     voices = offered(HEART, FENRIR, FABLE)
 
-    assert [spoken_by(voices, name) for name in ("nova", "onyx", "fable", "NOVA")] == [
-        "en-US-Heart",
-        "en-US-Fenrir",
-        "en-GB-Fable",
-        "en-US-Heart",
-    ]
+    spoken = [spoken_by(voices, name) for name in ("nova", "onyx", "fable", "NOVA")]
+    assert spoken == ["en-US-Heart", "en-US-Fenrir", "en-GB-Fable", "en-US-Heart"]
 
 
 def test_the_language_decides_before_the_name() -> None:

@@ -1,11 +1,16 @@
-"""Sentences: nothing is lost, whole sentences stay whole, and no text is slow to split."""
+"""Sentences: they end where a reader ends them, nothing is lost, and no text is slow to split."""
+
+import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from processor_time import least_processor_time
 
-from capabilities.speech.normalization.sentences import split_text
+from capabilities.speech.normalization.sentences import sentences, split_text
+
+ENDS = tomllib.loads(Path(__file__).with_name("sentence_ends.toml").read_text("utf-8"))
 
 #: Texts of the characters that decide where a cut is.
 TEXTS = st.text(
@@ -95,3 +100,42 @@ def test_no_cut_falls_inside_a_character(character):
 def test_the_most_hostile_text_takes_a_moment(text, limit):
     assert least_processor_time(lambda: split_text(text, limit=limit, language="en")) < 1.0
     assert "".join(split_text(text, limit=limit, language="en")) == text
+
+
+@pytest.mark.parametrize("language", ENDS["abbreviations"])
+def test_no_sentence_ends_with_an_abbreviation(language):
+    never, before_numbers = ENDS["abbreviations"][language]
+    texts = [f"Anna 1 {word} Alpha 2." for word in never.split()]
+    texts += [f"Anna 1 {word} 5 Alpha." for word in before_numbers.split()]
+
+    assert [text for text in texts if len(list(sentences(text, language))) > 1] == []
+    assert len(texts) >= 30
+
+
+@pytest.mark.parametrize("language", ENDS["texts"])
+def test_a_sentence_ends_where_a_reader_ends_it(language):
+    for text in ENDS["texts"][language]:
+        assert list(sentences(text.replace("|", ""), language)) == text.split("|")
+
+
+def test_a_line_goes_on_in_small_letters_or_when_it_was_wrapped():
+    wrapped = "It was the best of times, it was the worst of times, and then\nHenry came. "
+    assert list(sentences(wrapped + "All\nwas well.", "en")) == [wrapped, "All\nwas well."]
+
+
+def test_headings_items_and_paragraphs_are_sentences_of_their_own():
+    lines = ["My Title\n", "Eggs\n", "- Milk\n", "- Bread\n\n", "and more\n", f"{'Word ' * 15}and\n", "1. First"]
+    assert list(sentences("".join(lines), "en")) == lines
+
+
+def test_white_space_that_makes_the_library_panic_is_a_space():
+    text = "U.S\u00a0. “Quoi\u00a0?\u00a0» 1.\u3000A.\u3000«\u202fOui.\u202f»"
+
+    assert "".join(sentences(text, "fr")) == text
+
+
+def test_a_long_quotation_has_sentences():
+    text = "“One is here. Two is there. Three.” He left."
+
+    assert list(sentences(text, "en")) == ["“One is here. Two is there. Three.” ", "He left."]
+    assert list(sentences(text, "en", in_quotes=True)) == ["“One is here. ", "Two is there. ", "Three.” ", "He left."]

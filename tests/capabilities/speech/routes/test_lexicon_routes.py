@@ -131,24 +131,6 @@ def test_a_lexicon_in_a_request_is_no_lexicon(service: Service, client: Payer, a
     assert stored_input(api_database, service.submit(sent, client.api_key, "/tts")) == {"text": "Hello."}
 
 
-def test_another_lexicon_makes_no_other_request(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
-    first = service.submit({"text": "Siobhan"}, client.api_key, "/tts", Idempotency_Key="same")
-    put(service, ENTRIES, client.api_key)
-
-    again = service.post("/tts", {"text": "Siobhan"}, client.api_key, Idempotency_Key="same", Prefer="respond-async")
-
-    assert (again.status, again.json["id"]) == (202, first)
-
-
-def test_a_text_that_grows_past_what_is_paid_is_refused(service: Service, client: Payer) -> None:
-    put(service, [{"word": "a", "replacement": "x" * 200}], client.api_key)
-
-    refused = service.post("/tts", {"text": "a b " * 1_000}, client.api_key)
-
-    assert (refused.status, refused.code) == (400, "lexicon_too_long")
-    assert refused.json["max_length"] == 9_000
-
-
 def test_a_request_that_was_carried_out_is_answered_whatever_the_lexicon_is_now(
     service: Service, client: Payer, manual_worker: ManualWorker
 ) -> None:

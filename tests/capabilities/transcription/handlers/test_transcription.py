@@ -23,7 +23,7 @@ from pipeline.offers.languages import LanguageNotSupported
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from pipeline.subtitles.segments import Segment
-from workers.engines import Stopped, never
+from workers.engines import EngineBusy, EngineUnavailable, Stopped, never
 from workers.engines.resources import Resources
 from workers.handler import Done
 from workers.media.audio.decoding import AudioUndecodable
@@ -40,6 +40,7 @@ class Listener:
     It takes what is negative for a language that it does not know."""
 
     warning: str | None = None
+    is_remote = False
 
     def __init__(self, name: str = "listener", *languages: str, model: str = "small") -> None:
         self.name = name
@@ -215,6 +216,16 @@ def test_a_recording_of_one_window_keeps_nothing_on_the_way() -> None:
     assert list(item.store_of) == ["first.json"]
 
 
+def test_a_file_that_breaks_off_is_told_in_a_warning() -> None:
+    whole = wav(1, 2, 3)
+
+    assert carry_out(handler(Listener()), Item(whole))[1]["warnings"] == []
+    _, document = carry_out(handler(Listener()), Item(whole[: len(whole) * 2 // 3]))
+
+    assert document["text"] == "1 2"
+    assert "ends before its header says" in document["warnings"][0]
+
+
 def test_nobody_speaking_is_an_empty_text_of_an_unknown_language() -> None:
     _, document = carry_out(handler(Listener()), Item(wav(0, 0)))
 
@@ -271,6 +282,33 @@ def test_the_first_engine_that_has_the_language_hears_and_a_draft_says_that_it_i
     assert (heard["en"][1]["draft"], heard["en"][1]["warnings"]) == (True, ["a draft"])
     with pytest.raises(LanguageNotSupported, match=r"models fetch whisper-base\. Send one of de, en"):
         made.run([Item(wav(1), language="fr")])  # type: ignore[list-item]
+
+
+def test_a_recording_is_heard_from_its_start_by_the_next_engine_when_one_fails() -> None:
+    def fail(number: int) -> None:
+        if number == 1:
+            raise EngineUnavailable("The server went away.")
+
+    away, here = Listener("away"), Listener("here")
+    away.before_segment = fail
+
+    outcome, document = carry_out(handler(away, here), Item(LONG))
+
+    assert (outcome.engine, times(document)) == ("here", HEARD)
+    here.before_segment = fail
+    with pytest.raises(EngineUnavailable, match="went away"):
+        handler(away, here).run([Item(LONG)])  # type: ignore[list-item]
+
+
+def test_an_engine_that_asks_for_a_pause_is_not_replaced() -> None:
+    def pause(number: int) -> None:
+        raise EngineBusy("Slow down.")
+
+    busy, here = Listener("busy"), Listener("here")
+    busy.before_segment = pause
+    with pytest.raises(EngineBusy):
+        handler(busy, here).run([Item(LONG)])  # type: ignore[list-item]
+    assert here.asked == []
 
 
 def test_a_language_whose_model_has_just_arrived_is_understood() -> None:

@@ -43,7 +43,7 @@ def postmaster(folder: Path) -> int:
 
 
 def test_it_listens_on_a_private_socket_alone_and_flushes_what_is_committed(tmp_path: Path):
-    with start_postgres(tmp_path) as url:
+    with start_postgres(tmp_path, is_durable=True) as url:
         assert setting(url, "listen_addresses") == ""
         assert setting(url, "fsync") == setting(url, "synchronous_commit") == setting(url, "full_page_writes") == "on"
         sockets = Path(setting(url, "unix_socket_directories"))

@@ -15,7 +15,7 @@ from sound import file_of
 from workers.engines import Stopped
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable, _decode, decode
 from workers.media.audio.ffmpeg import Ffmpeg
-from workers.media.audio.sniffing import sniff
+from workers.media.audio.sniffing import is_cut_short, sniff
 from workers.media.audio.track import Track
 
 RATE = 22_050
@@ -113,10 +113,14 @@ def test_what_is_no_audio_is_refused(ffmpeg, upload):
 
 
 @pytest.mark.parametrize("ending", ["mp3", "ogg", "flac", "wav", "webm"])
-def test_a_file_that_is_cut_short_gives_what_there_is(ffmpeg, tone, ending):
+def test_a_file_that_is_cut_short_gives_what_there_is_and_a_wav_or_mp3_is_known_to_be(ffmpeg, tone, ending):
     whole = encoded(ffmpeg, tone * 10, ending)
+    part = whole[: len(whole) * 2 // 3]
 
-    assert 15 * 44_100 // 3 < len(heard(ffmpeg, whole[: len(whole) * 2 // 3])) < 14 * 44_100
+    assert 15 * 44_100 // 3 < len(heard(ffmpeg, part)) < 14 * 44_100
+    for content, is_short in ((whole, False), (part, ending in ("mp3", "wav"))):
+        with file_of(content) as file:
+            assert is_cut_short(file, ending) == is_short
 
 
 def test_a_film_without_its_index_is_refused(ffmpeg, tone):
@@ -140,6 +144,8 @@ def wav(samples: bytes, *, rate: int = RATE, claimed: int | None = None) -> byte
 @pytest.mark.parametrize("claimed", [0, 0x7FFFFFFF, 0xFFFFFFFF])
 def test_the_length_is_that_of_the_samples_whatever_the_header_says(ffmpeg, tone, claimed):
     assert len(heard(ffmpeg, wav(tone, claimed=claimed))) == pytest.approx(1.5 * 44_100, rel=0.01)
+    with file_of(wav(tone, claimed=claimed)) as file:
+        assert not is_cut_short(file, "wav")
 
 
 @pytest.mark.parametrize("rate", [0, 1, 7, 2**31, 2**32 - 1])

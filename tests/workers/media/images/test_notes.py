@@ -1,4 +1,4 @@
-"""What authors wrote into their files: found in the right order, in its language, and never believed to be code."""
+"""Authors' notes in image files: in the right order and language, and never taken for code."""
 
 import pytest
 from image_files import alternatives, chunk, corners, encode, png, with_exif, with_iptc, with_xmp, xmp

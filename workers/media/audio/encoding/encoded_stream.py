@@ -8,8 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import timedelta
 
-from workers.media.audio.encoding.encodings import MP3
-from workers.media.audio.encoding.mp3 import TIME_LIMIT
+from workers.media.audio.encoding.encodings import MP3, TIME_LIMIT
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
 
 #: A stream's pieces go to the sink when they have so many bytes, or after so long. ffmpeg writes single frames (26 ms,

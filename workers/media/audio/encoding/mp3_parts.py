@@ -20,7 +20,7 @@ from math import gcd
 from typing import IO, Protocol
 
 from workers.engines import Stopped, never
-from workers.media.audio.encoding.mp3 import CHAPTER, encode_into
+from workers.media.audio.encoding.encodings import CHAPTER, encode_into
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed
 
 #: Samples of a frame, and frames of a cycle at 44.1 kHz, of 626 or 627 bytes at 192k.

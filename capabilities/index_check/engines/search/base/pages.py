@@ -37,7 +37,6 @@ class PageProvider(Provider):
     script: ClassVar[re.Pattern[str]] = NEVER
 
     def parse(self, reply: Reply) -> Reading:
-        """Return the page's reading."""
         soup = BeautifulSoup(reply.text, "lxml")
         found = [unwrap(link) for link in self.links(soup)]
         rows = tuple(dict.fromkeys(one for one in found if one))

@@ -9,8 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
-from capabilities.index_check.engines.search.base.api import document_of, objects
-from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
+from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest, document_of, objects
 from capabilities.index_check.engines.search.base.site_service import (
     ServiceAccess,
     ServiceAnswer,
@@ -53,7 +52,6 @@ class KeyAccess:
         self._key = key
 
     def authorize(self, request: SearchRequest) -> SearchRequest:
-        """Return a request with the key."""
         return replace(request, query={**request.query, "apikey": self._key})
 
     def renew(self) -> None:
@@ -68,7 +66,6 @@ class BingWebmaster(SiteService):
     index: ClassVar[str] = "bing"
 
     def open(self, credentials: dict[str, Any]) -> ServiceAccess:
-        """Return the access of a key."""
         key = credentials.get("api_key")
         if not isinstance(key, str) or not re.fullmatch(r"[0-9A-Za-z_-]{16,128}", key):
             raise ServiceTrouble(
@@ -77,16 +74,13 @@ class BingWebmaster(SiteService):
         return KeyAccess(key)
 
     def sites_request(self) -> SearchRequest:
-        """Return the request for the list of sites."""
         return SearchRequest(f"{self.settings.bing_webmaster.url}/GetUserSites")
 
     def read_sites(self, reply: Reply) -> list[str]:
-        """Return the verified sites."""
         sites = objects(_content(reply))
         return [str(site["Url"]) for site in sites if site.get("Url") and site.get("IsVerified")]
 
     def request(self, url: str, site: str) -> SearchRequest:
-        """Return the request about a URL."""
         return SearchRequest(f"{self.settings.bing_webmaster.url}/GetUrlInfo", query={"siteUrl": site, "url": url})
 
     def read(self, reply: Reply, site: str) -> ServiceAnswer:

@@ -32,7 +32,6 @@ class GoogleAccess:
         self._lock = threading.Lock()
 
     def authorize(self, request: SearchRequest) -> SearchRequest:
-        """Return a request with a token."""
         with self._lock:
             if not self._credentials.valid:
                 self._refresh()
@@ -40,7 +39,6 @@ class GoogleAccess:
         return replace(request, headers={**request.headers, "Authorization": f"Bearer {token}"})
 
     def renew(self) -> None:
-        """Get a new token for the next request."""
         with self._lock:
             self._credentials.token = None
 

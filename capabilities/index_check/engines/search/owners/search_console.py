@@ -6,8 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar
 
-from capabilities.index_check.engines.search.base.api import document_of, objects
-from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
+from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest, document_of, objects
 from capabilities.index_check.engines.search.base.site_service import (
     ServiceAccess,
     ServiceAnswer,
@@ -53,15 +52,12 @@ class SearchConsole(SiteService):
     index: ClassVar[str] = "google"
 
     def open(self, credentials: dict[str, Any]) -> ServiceAccess:
-        """Return the access of a service account, or of a user who consented."""
         return open_access(credentials, self.settings)
 
     def sites_request(self) -> SearchRequest:
-        """Return the request for the list of properties."""
         return SearchRequest(self.settings.search_console.sites_url)
 
     def read_sites(self, reply: Reply) -> list[str]:
-        """Return the properties that we may ask about."""
         entries = [one for one in objects(_document(reply).get("siteEntry")) if one.get("siteUrl")]
         return [str(one["siteUrl"]) for one in entries if one.get("permissionLevel") != WITHOUT_ACCESS]
 
@@ -71,7 +67,6 @@ class SearchConsole(SiteService):
         return SearchRequest(self.settings.search_console.url, "POST", json=asked)
 
     def read(self, reply: Reply, site: str) -> ServiceAnswer:
-        """Return Google's answer about a URL."""
         result = _document(reply).get("inspectionResult")
         status = result.get("indexStatusResult") if isinstance(result, dict) else None
         if not isinstance(result, dict) or not isinstance(status, dict):

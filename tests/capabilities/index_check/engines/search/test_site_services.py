@@ -70,19 +70,11 @@ def test_what_nobody_knows_is_never_guessed(verdict: str | None, state: str | No
 
 @pytest.mark.parametrize(
     ("fault", "kind"),
-    [
-        ("minute_429", Trouble.QUOTA),
-        ("plain_429", Trouble.QUOTA),
-        ("quotaExceeded", Trouble.QUOTA),
-        ("rateLimitExceeded", Trouble.QUOTA),
-        ("day_429", Trouble.DAY_QUOTA),
-        ("dailyLimitExceeded", Trouble.DAY_QUOTA),
-        ("not_owner", Trouble.REFUSED),
-        ("api_disabled", Trouble.DISCONNECTED),
-        ("bad_request", Trouble.URL_REFUSED),
-        ("500", Trouble.PASSING),
-    ],
-)
+    [("minute_429", Trouble.QUOTA), ("plain_429", Trouble.QUOTA), ("quotaExceeded", Trouble.QUOTA),
+     ("rateLimitExceeded", Trouble.QUOTA), ("day_429", Trouble.DAY_QUOTA), ("dailyLimitExceeded", Trouble.DAY_QUOTA),
+     ("not_owner", Trouble.REFUSED), ("api_disabled", Trouble.DISCONNECTED), ("bad_request", Trouble.URL_REFUSED),
+     ("500", Trouble.PASSING)],
+)  # fmt: skip
 def test_errors_of_google_in_both_forms(fault: str, kind: Trouble) -> None:
     status, body = FAULTS[fault]
     with pytest.raises(ServiceTrouble) as trouble:
@@ -122,16 +114,9 @@ def test_properties_without_permission_are_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("number", "kind"),
-    [
-        (3, Trouble.DISCONNECTED),
-        (4, Trouble.QUOTA),
-        (5, Trouble.QUOTA),
-        (7, Trouble.URL_REFUSED),
-        (11, Trouble.URL_REFUSED),
-        (14, Trouble.REFUSED),
-        (1, Trouble.PASSING),
-    ],
-)
+    [(3, Trouble.DISCONNECTED), (4, Trouble.QUOTA), (5, Trouble.QUOTA), (7, Trouble.URL_REFUSED),
+     (11, Trouble.URL_REFUSED), (14, Trouble.REFUSED), (1, Trouble.PASSING)],
+)  # fmt: skip
 @pytest.mark.parametrize("status", [200, 400])
 def test_errors_of_bing_are_told_by_their_number(number: int, kind: Trouble, status: int) -> None:
     with pytest.raises(ServiceTrouble) as trouble:

@@ -65,17 +65,10 @@ def test_a_spent_quota_makes_no_call(engines: ToldEngines, bing: BingSubmit) -> 
 
 @pytest.mark.parametrize(
     ("number", "code", "is_passing"),
-    [
-        (1, "unavailable", True),
-        (3, "key_invalid", False),
-        (4, "throttled", True),
-        (5, "throttled", True),
-        (6, "key_invalid", False),
-        (8, "request_refused", False),
-        (14, "site_not_verified", False),
-        (77, "http_400", False),
-    ],
-)
+    [(1, "unavailable", True), (3, "key_invalid", False), (4, "throttled", True), (5, "throttled", True),
+     (6, "key_invalid", False), (8, "request_refused", False), (14, "site_not_verified", False),
+     (77, "http_400", False)],
+)  # fmt: skip
 def test_each_error_means_what_the_documents_say(
     engines: ToldEngines, bing: BingSubmit, number: int, code: str, is_passing: bool
 ) -> None:

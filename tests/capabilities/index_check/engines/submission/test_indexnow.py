@@ -39,28 +39,11 @@ def site(engines: ToldEngines) -> SubmittedSite:
     return SubmittedSite(engines.here, is_secure=False)
 
 
-def test_all_urls_of_a_site_go_out_in_one_call_with_its_key(engines: ToldEngines, indexnow: IndexNow) -> None:
-    urls = engines.urls(10_000)
-
-    verdicts = indexnow.submit(site(engines), urls)
-
-    assert {verdict.code for verdict in verdicts} == {"accepted"}
-    assert len(verdicts) == 10_000
-    assert engines.told == [(engines.here, urls)]
-
-
 @pytest.mark.parametrize(
     ("status", "code", "is_taken"),
-    [
-        (200, "accepted", True),
-        (202, "received", True),
-        (400, "request_refused", False),
-        (403, "key_invalid", False),
-        (422, "urls_refused", False),
-        (301, "http_301", False),
-        (404, "http_404", False),
-    ],
-)
+    [(200, "accepted", True), (202, "received", True), (400, "request_refused", False), (403, "key_invalid", False),
+     (422, "urls_refused", False), (301, "http_301", False), (404, "http_404", False)],
+)  # fmt: skip
 def test_each_answer_means_what_the_documents_say(
     engines: ToldEngines, indexnow: IndexNow, status: int, code: str, is_taken: bool
 ) -> None:
@@ -74,13 +57,9 @@ def test_each_answer_means_what_the_documents_say(
 
 @pytest.mark.parametrize(
     ("status", "asked", "code", "wait"),
-    [
-        (429, "90", "throttled", 90),
-        (429, "", "throttled", 0),
-        (503, "7", "unavailable", 7),
-        (500, "", "unavailable", 0),
-    ],
-)
+    [(429, "90", "throttled", 90), (429, "", "throttled", 0), (503, "7", "unavailable", 7),
+     (500, "", "unavailable", 0)],
+)  # fmt: skip
 def test_what_passes_may_be_tried_again_after_as_long_as_it_asks_for(
     engines: ToldEngines, indexnow: IndexNow, status: int, asked: str, code: str, wait: int
 ) -> None:

@@ -7,7 +7,6 @@ import pytest
 from sound import pitches
 
 from capabilities.speech.engines.espeak import libespeak
-from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.voices.voices import pick_voice, shipped_voices
 
 ARRIVAL = "Where are we now, and when will many more arrive?"
@@ -44,10 +43,6 @@ def test_a_voice_says_the_same_length_every_time(espeak):
     for voice in ("en-US", "en-US-female", "fr-female"):
         lengths = [espeak.speak("Hello.", voice=voice).duration for _ in range(10)]
         assert max(lengths) / min(lengths) < 1.02
-
-
-def test_the_engine_is_ready_with_pip_packages_alone():
-    assert Espeak().readiness() is None
 
 
 def test_a_library_that_does_not_load_is_named(tmp_path):

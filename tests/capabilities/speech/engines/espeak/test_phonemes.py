@@ -3,7 +3,7 @@
 import pytest
 
 from capabilities.speech.engines.espeak.libespeak import EspeakFailed
-from capabilities.speech.engines.espeak.phonemes import Clause, has_voice, read_clauses, read_texts
+from capabilities.speech.engines.espeak.phonemes import Clause, has_voice, read_clauses
 
 
 def test_a_clause_has_its_phonemes_and_the_sign_that_ends_it() -> None:
@@ -31,14 +31,6 @@ def test_a_change_of_language_leaves_no_mark() -> None:
 
     assert "(" not in clause.phonemes
     assert clause.phonemes.endswith("kˈuːl")
-
-
-def test_letters_of_one_sound_are_tied() -> None:
-    assert read_clauses("day", voice="en-us", tie="^")[0].phonemes == "dˈe^ɪ"
-
-
-def test_several_texts_are_read_in_one_go() -> None:
-    assert [clauses[0].phonemes for clauses in read_texts(["two", "three"], voice="en-us")] == ["tˈuː", "θɹˈiː"]
 
 
 @pytest.mark.parametrize("voice", ["en-us", "en-gb", "no", "pt-br", "es-419"])

@@ -1,12 +1,20 @@
-"""The hibari engine: what it speaks, and that all controls hold for it."""
+"""The hibari engine: what it speaks, and its further voices, which are files of the catalogue."""
 
+import shutil
+import sys
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from sound import level_db, samples_of
 
 from capabilities.speech.engines import NothingToSpeak
 from capabilities.speech.engines.hibari.hibari import Hibari
+from capabilities.speech.engines.hibari.voice import DIGITS, Front
+from pipeline.settings import Settings
+from workers.models.catalogue import find_model, models_of
+from workers.models.store import ModelStore
 
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody knows why it does. It never says a word."
 VOICE = "en-US-Heart"
@@ -62,3 +70,61 @@ def test_a_word_that_the_package_fails_at_is_skipped(hibari: Hibari) -> None:
     assert hibari.speak(f"Take {number} it.", voice=VOICE).samples == hibari.speak("Take it.", voice=VOICE).samples
     with pytest.raises(NothingToSpeak):
         hibari.speak(number, voice=VOICE)
+
+
+def test_the_catalogue_has_american_and_british_voices_of_both_genders() -> None:
+    models = models_of("synthesis", "hibari")
+
+    assert [voice for model in models for voice in model.voices] == [
+        *("en-US-Heart", "en-GB-Emma", "en-US-Fenrir", "en-GB-Fable", "en-US-Kore")
+    ]
+    assert all(file.sha256 for model in models for file in model.files)
+
+
+def test_a_further_voice_speaks_once_it_is_here(store: ModelStore, tmp_path: Path) -> None:
+    heart = find_model("hibari-heart")
+    folder = store.folder(heart)
+    assert folder is not None
+    # Emma's weights can't be had here, so Heart's stand in for them.
+    emma = replace(find_model("hibari-emma"), files=tuple(replace(file, wheel=()) for file in heart.files))
+    models = ModelStore(Settings(data=tmp_path), {"hibari-heart": heart, "hibari-emma": emma})
+    engine = Hibari(models)
+    engine.setup()
+    assert [voice.id for voice in engine.voices()] == ["en-US-Heart"]
+
+    (models.root / "hibari-emma").mkdir(parents=True)
+    shutil.copy(folder / "hibari.onnx", models.root / "hibari-emma")
+
+    assert engine.refresh()
+    assert [voice.id for voice in engine.voices()] == ["en-US-Heart", "en-GB-Emma"]
+    american, british = (engine.speak("Better water.", voice=voice.id).samples for voice in engine.voices())
+    assert american != british
+
+
+def test_british_english_is_read_by_british_rules() -> None:
+    assert Front(is_british=True).read("The water there.").phonemes == "ðə wˈɔːtə ðˈɛː."
+    assert Front(is_british=False).read("The water there.").phonemes == "ðə wˈɔTəɹ ðˈɛɹ."
+
+
+def test_digits_that_the_package_can_not_read_are_those_of_all_planes() -> None:
+    signs = (sign for sign in map(chr, range(sys.maxunicode + 1)) if sign.isdigit() and not sign.isdecimal())
+
+    assert [ord(sign) for sign in signs] == list(DIGITS)
+
+
+@pytest.mark.parametrize(
+    "word", ["internationalizationandlocalizationservices", "Donaudampfschifffahrtsgesellschaft", "a" * 999]
+)
+def test_a_long_word_is_read_to_its_end(word: str) -> None:
+    sentence = f"Say {word} now."
+
+    reading = Front(is_british=False).read(sentence)
+
+    assert "".join(sentence[one.start : one.end] for one in reading.words) == f"Say{word}now"
+    assert all(2 < one.end - one.start <= 24 for one in reading.words)
+    assert len(reading.phonemes) > len(word) * 0.8
+
+
+@pytest.mark.parametrize("text", ['the "API" of', "the “API” of", 'say "API keys" now', "(API) now"])
+def test_capitals_in_quotation_marks_are_spelt(text: str) -> None:
+    assert "ˌApˌiˈI" in Front(is_british=False).read(text).phonemes

@@ -7,8 +7,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from capabilities.speech.engines.neural.graph import find_durations, with_outputs
-from capabilities.speech.engines.neural.network import Network
+from capabilities.speech.engines.neural.network import Network, find_durations, with_outputs
 from workers.models.catalogue import find_model
 from workers.models.store import ModelStore
 

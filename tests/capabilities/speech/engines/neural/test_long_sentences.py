@@ -1,7 +1,5 @@
 """A sentence without end is read in parts, and its words keep their places."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -16,15 +14,13 @@ class Spelling(NeuralVoice):
     """Speaks a letter in 1 ms, and notes what it reads."""
 
     sample_rate = 16_000
+    language = "en"
     most_phonemes = 400
     tells_length = True
     sentence_silence = 0.0
 
     def __init__(self) -> None:
         self.have_read: list[str] = []
-
-    def sentences(self, text: str) -> Iterator[str]:
-        yield text
 
     def read(self, sentence: str) -> SentenceReading:
         self.have_read.append(sentence)

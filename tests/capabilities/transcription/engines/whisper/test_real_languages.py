@@ -11,6 +11,7 @@ from spoken import RATE, TEXTS, samples_of, word_error_rate
 from capabilities.speech.engines.kokoro.kokoro import KokoroVoice, load_style
 from capabilities.speech.engines.kokoro.reading import EspeakReader
 from capabilities.speech.engines.neural.network import Network
+from capabilities.speech.normalization.sentences import sentences
 from capabilities.transcription.engines.whisper.whisper import Whisper
 from pipeline.settings import Settings
 from workers.media.audio.track import Samples
@@ -36,7 +37,7 @@ def speak(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Samp
 
     def speak(text: str, language: str) -> Samples:
         voice = KokoroVoice(network, style, EspeakReader(language), language=language[:2])
-        parts = [voice.voice(voice.read(sentence).phonemes, 1.0).samples for sentence in voice.sentences(text)]
+        parts = [voice.voice(voice.read(sentence).phonemes, 1.0).samples for sentence in sentences(text, language)]
         given = np.concatenate(parts)
         places = np.arange(0, len(given) - 1, voice.sample_rate / RATE)
         return (np.interp(places, np.arange(len(given)), given) * 32_767).clip(-32_767, 32_767).astype(np.int16)

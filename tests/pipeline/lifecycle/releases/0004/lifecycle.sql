@@ -52,7 +52,7 @@ BEGIN
         END IF;
     END IF;
 
-    -- Submissions that came together share a transaction (pipeline/database/grouping.py): the first counts, at 0.2 us an open job,
+    -- Submissions that came together share a transaction (pipeline/database/coalescing.py): the first counts, at 0.2 us an open job,
     -- and the others go on from there; nobody else adds jobs to the account meanwhile.
     IF v_counted[1] = p_account::text AND v_counted[2] = p_kind THEN
         open_items := v_counted[3];

@@ -101,3 +101,25 @@ def test_what_a_post_opens_with_weighs_more_than_its_end(engine: Extractive) -> 
     begins, ends = "The dog barks at the cat. ", "We cooked a soup. "
     filling = "Nothing else of note was said by anybody on that long and quiet evening. " * 12
     assert engine.write(read_post("An evening", begins + filling + ends, "en")).category == "Pets"
+
+
+@pytest.mark.parametrize(
+    ("title", "content", "language", "category"),
+    [
+        (
+            "Three days in Lisbon",
+            "The tram climbs to Alfama, and the view from the castle is worth the queue. We ate grilled sardines with "
+            "bread, then custard tarts. In Belém the restaurant served soup and rice.",
+            *("en", "Travel"),
+        ),
+        (
+            "Remembering Mr Bell",
+            "Mr Bell passed away in his sleep. He played football as a boy, and coached an athletics team.",
+            *("en", "General"),
+        ),
+    ],
+)
+def test_a_title_decides_where_a_text_tells_of_meals_or_of_a_life(
+    title: str, content: str, language: str, category: str, engine: Extractive
+) -> None:
+    assert engine.write(read_post(title, content, language)).category == category

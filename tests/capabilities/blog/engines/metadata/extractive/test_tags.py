@@ -117,11 +117,7 @@ def test_tags_that_fill_up_are_in_the_posts_language(engine: Extractive) -> None
             "Ein gebrauchtes Objektiv kostet die Hälfte. Die Blende der Objektive muss sich leicht bewegen. " * 5,
             *("de", "objektive", {"lohnt", "gebrauchte"}),
         ),
-        (
-            "Las elecciones europeas explicadas a los jóvenes",
-            "",
-            *("es", "elecciones", {"explicadas"}),
-        ),
+        ("Las elecciones europeas explicadas a los jóvenes", "", *("es", "elecciones", {"explicadas"})),
         (
             "فوائد المشي لصحة القلب",
             "المشي مفيد لصحة القلب. يحتاج الإنسان إلى المشي كل يوم، ويقلل المشي من خطر الإصابة بأمراض القلب. " * 4,
@@ -266,3 +262,36 @@ def test_where_verbs_are_not_known_only_what_recurs_is_a_tag(
     title: str, content: str, language: str, wanted: str, unwanted: set[str], engine: Extractive
 ) -> None:
     check_tags(engine, read_post(title, content, language), wanted, unwanted)
+
+
+@pytest.mark.parametrize(
+    ("title", "content", "language", "unwanted"),
+    [
+        (
+            "What Bitcoin Did Next",
+            "Bitcoin captures the attention of banks. Bitcoin captures the market." + MORE["en"],
+            *("en", {"bitcoin captures", "captures"}),
+        ),
+        (
+            "A new library for the town",
+            "The library opens in May. Maureen Okafor asked for it, and Maureen Okafor was heard." + MORE["en"],
+            *("en", {"maureen okafor", "maureen", "okafor"}),
+        ),
+        (
+            "Choisir une distribution",
+            "Il faut changer de distribution un jour. Changer de distribution prend une heure.",
+            *("fr", {"changer de distribution"}),
+        ),
+        ("大理去丽江", "这两座古城很美。大理是座古城，丽江也是座古城。", "zh", {"座古城"}),
+        (
+            "電池を長持ちさせる",
+            "バッテリー長持ちの方法。バッテリー長持ちは困難な仕事、困難な道。",
+            "ja",
+            {"バッテリー長持", "困難"},
+        ),
+    ],
+)
+def test_tags_are_nouns_and_no_private_names(
+    title: str, content: str, language: str, unwanted: set[str], engine: Extractive
+) -> None:
+    assert not unwanted & set(engine.write(read_post(title, content, language)).tags)

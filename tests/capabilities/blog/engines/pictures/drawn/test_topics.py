@@ -5,6 +5,7 @@ import pytest
 from capabilities.blog.engines.pictures import Brief, Painted
 from capabilities.blog.engines.pictures.drawn import shapes, topics
 from capabilities.blog.engines.pictures.drawn.drawn import Drawn
+from capabilities.blog.engines.pictures.drawn.plans import plans_of
 from capabilities.blog.engines.pictures.drawn.topics import subject_of
 
 NAMED = [
@@ -159,3 +160,12 @@ def test_a_description_quotes_the_title_as_it_stands_on_the_picture(
     title: str, language: str, quoted: str, engine: Drawn
 ) -> None:
     assert _described(engine, title, "General", language).endswith(quoted)
+
+
+def test_three_covers_are_three_ideas_unless_illustrations_are_asked_for() -> None:
+    def motifs(style: str) -> list[str | None]:
+        brief = Brief("How to Grow Tomatoes on a Balcony", "Sun.", "Home & Garden", (), style, "en")
+        return [plan.motif for plan in plans_of(brief, 3, has_title=True)]
+
+    assert sorted(map(str, motifs("realistic"))) == ["None", "None", "tomatoes"]
+    assert "tomatoes" in motifs("illustration")

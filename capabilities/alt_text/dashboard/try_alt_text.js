@@ -1,0 +1,97 @@
+// Alt text: a picture, and beside it what a screen reader would say.
+
+import { copyButton, credits, facts, make, notes } from "./try_dom.js";
+import { installButton } from "./try_install.js";
+import { startDrops, takePasted } from "./try_files.js";
+import { carryOut } from "./try_job.js";
+import { start } from "./try_page.js";
+
+/** The lengths in the order in which they are shown, with what they are for. */
+const LENGTHS = { short: "Short", seo: "For search engines", long: "Long" };
+const ALL = "all";
+const LONGEST_NAME = 200;
+
+/** All lengths at once: of an address by /batch, of a file by a request each. */
+function build(request, kind, uploads) {
+  const { image_url: address, mode, ...more } = request.fields;
+  if (uploads.image || !address) {
+    const files = uploads.image ? request.files : { image: "photo.jpg" };
+    const isAll = mode === ALL;
+    const fields = isAll || !mode ? more : { ...more, mode };
+    return { ...request, fields, files, each: isAll ? { field: "mode", values: Object.keys(LENGTHS) } : undefined };
+  }
+  if (mode !== ALL) return { ...request, client: { ...request.client, first: "image_url" } };
+  const images = [{ image_url: address, mode, ...more }];
+  return { ...request, path: "/batch", fields: { images }, client: { ...request.client, method: "describe_batch", first: "images" } };
+}
+
+async function run(request, uploads, context) {
+  if (!request.each) {
+    const answer = await (await carryOut(request, uploads, context)).json();
+    return answer.results ? textsOf(answer.results[0]) : [[request.fields.mode ?? "short", answer]];
+  }
+  const asked = request.each.values.map(async (mode) => {
+    const one = { ...request, fields: { ...request.fields, mode } };
+    return [mode, await (await carryOut(one, uploads, context)).json()];
+  });
+  // All of them first: one that is still asked for would write its progress over the other's error.
+  const ended = await Promise.allSettled(asked);
+  const failed = ended.find((one) => one.status === "rejected");
+  if (failed) throw failed.reason;
+  return ended.map((one) => one.value);
+}
+
+/** Return the texts of a result of /batch, each with its length. */
+function textsOf(result) {
+  if (result.error) throw Object.assign(new Error(result.message), { name: "AbortError" });
+  return Object.keys(LENGTHS).map((mode, place) => [
+    mode,
+    { ...result, alt_text: result[`${mode}_alt_text`], credits_used: place ? null : result.credits_used },
+  ]);
+}
+
+function show(texts, { uploads, request }) {
+  const first = texts[0][1];
+  const known = facts([
+    ["Engine", first.engine],
+    ["Language", first.language],
+    ["Confidence", first.confidence === null ? null : `${Math.round(first.confidence * 100)} %`],
+    ["Cost", credits(texts.reduce((sum, [, one]) => sum + (one.credits_used ?? 0), 0))],
+  ]);
+  const name = (uploads.image?.name ?? request.fields.image_url ?? "picture").slice(0, LONGEST_NAME);
+  return make("div", { class: "described" },
+    preview(uploads.image, first.alt_text),
+    make("div", {}, texts.map(([mode, one]) => oneText(mode, one, name)), notes([first.advice]), first.draft ? installButton("captioning") : null, known),
+  );
+}
+
+/** Return the picture that was sent, which only this browser has. */
+function preview(file, text) {
+  if (!file) return null;
+  const picture = make("img", { alt: text });
+  picture.src = URL.createObjectURL(file);
+  picture.addEventListener("error", () => picture.replaceWith(make("p", { class: "faint" }, "This browser can't show this picture.")));
+  return make("figure", {}, picture, make("figcaption", { class: "faint" }, file.name));
+}
+
+function oneText(mode, one, name) {
+  const isOrnament = one.decorative === true;
+  const shown = isOrnament ? "Decorative picture: the alt text is empty." : one.alt_text;
+  return make("section", { class: "text" },
+    make("h3", {}, LENGTHS[mode] ?? mode, one.draft ? make("span", { class: "badge" }, "draft, free") : null),
+    make("blockquote", { class: isOrnament ? "faint" : null }, shown),
+    make("p", { class: "actions" },
+      make("span", { class: "faint" }, `${[...one.alt_text].length} characters`),
+      copyButton(() => one.alt_text, "Copy the text"),
+      copyButton(() => `<img src="${attribute(name)}" alt="${attribute(one.alt_text)}">`, "Copy as HTML"),
+    ),
+  );
+}
+
+function attribute(text) {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+const page = start({ build, run, show });
+startDrops(page.form);
+takePasted(page.form, page.form.elements.image);

@@ -1,0 +1,110 @@
+"""Endpoint: captions by a server of the operator's that speaks OpenAI's API."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from capabilities.alt_text.engines import CaptionRequest, Captions, Mode
+from capabilities.alt_text.engines.generation.chat import (
+    longest_text,
+    messages_of,
+    most_tokens_of,
+    picture_url,
+    schema_of,
+)
+from capabilities.alt_text.engines.generation.decoding import Decoded
+from capabilities.alt_text.engines.generation.judging import Judge, SecondLook
+from capabilities.alt_text.engines.generation.prompts import NAMES
+from capabilities.alt_text.kinds.fields import require_language
+from capabilities.alt_text.settings import CaptioningSettings
+from pipeline.errors import PressroomError
+from pipeline.settings import Settings
+from workers.engines import never
+from workers.engines.endpoints.chat import ChatModel, Question
+from workers.engines.endpoints.endpoint import EndpointEngine
+from workers.engines.endpoints.errors import EndpointFailed
+from workers.engines.ocr import Reader
+
+#: What a text without probabilities of its tokens is worth before it is judged.
+CONFIDENCE = 0.8
+#: Pictures that are claimed together, for each request that may run at once: the next wait while these run.
+ROUNDS = 3
+
+Said = Mapping[Mode, Decoded]
+
+
+class EndpointCaptioner(EndpointEngine):
+    """Describes pictures by `/chat/completions`, many at once, and judges the texts as every model's."""
+
+    use = "captions"
+
+    def __init__(self, settings: Settings, name: str) -> None:
+        super().__init__(settings, name)
+        self.batch = settings.endpoints[name].slots * ROUNDS
+        self._chat = ChatModel(self.client, self.model)
+        self._judge = Judge(Reader(settings.of(CaptioningSettings).threads))
+
+    def languages(self) -> Sequence[str]:
+        """Return the languages that it can be asked to write."""
+        return list(NAMES)
+
+    def offer(self) -> Mapping[str, Any]:
+        """Return what the API should know of it."""
+        return {**super().offer(), "languages": list(NAMES)}
+
+    def caption(
+        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+    ) -> Sequence[Captions | PressroomError]:
+        """Return the texts of each picture, or why it has none, in order. Raises Stopped, EngineUnavailable."""
+        self.require()
+        results: dict[int, Captions | PressroomError] = {}
+        for place, wish in enumerate(wishes):
+            try:
+                require_language(wish.language, self.languages())
+            except PressroomError as error:
+                results[place] = error
+        places = [place for place in range(len(wishes)) if place not in results]
+        urls = {id(wishes[place]): picture_url(wishes[place].picture.image) for place in places}
+        asked = [self._question(wishes[place], wishes[place].modes, urls) for place in places]
+        said: dict[int, Said] = {}
+        for place, answer in zip(places, self._ask(asked, stop), strict=True):
+            if isinstance(answer, EndpointFailed):
+                results[place] = answer
+            else:
+                said[place] = {mode: _decoded(answer, mode) for mode in wishes[place].modes}
+
+        def look_again(looks: Sequence[SecondLook]) -> list[Decoded]:
+            answers = self._ask([self._question(look.wish, (look.mode,), urls, look) for look in looks], stop)
+            # The first text stays where there is no second: an empty one is never better.
+            return [
+                Decoded("", 0.0, True) if isinstance(answer, EndpointFailed) else _decoded(answer, look.mode)
+                for look, answer in zip(looks, answers, strict=True)
+            ]
+
+        judged = self._judge.judge([wishes[place] for place in said], list(said.values()), look_again)
+        results |= dict(zip(said, judged, strict=True))
+        return [results[place] for place in range(len(wishes))]
+
+    def _question(
+        self,
+        wish: CaptionRequest,
+        modes: Sequence[Mode],
+        urls: Mapping[int, str],
+        look: SecondLook | None = None,
+    ) -> Question:
+        messages = messages_of(wish, modes, urls[id(wish)], look)
+        return Question(messages, schema_of(modes), most_tokens_of(modes, wish.language))
+
+    def _ask(
+        self, questions: Sequence[Question], stop: Callable[[], bool]
+    ) -> Sequence[Mapping[str, Any] | EndpointFailed]:
+        answers = self._chat.ask(questions, stop=stop)
+        for answer in answers:
+            if isinstance(answer, EndpointFailed):
+                self.failed(answer)
+        return answers
+
+
+def _decoded(answer: Mapping[str, Any], mode: Mode) -> Decoded:
+    """Return one text of an answer; a text of ten times the length is one that did not end."""
+    text = " ".join(str(answer[mode]).split())
+    return Decoded(text[: longest_text(mode)], CONFIDENCE, len(text) <= longest_text(mode))

@@ -1,0 +1,116 @@
+"""Endpoint: recordings are transcribed by a server of the operator's that speaks OpenAI's API."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from babel import Locale
+
+from capabilities.transcription.engines import SAMPLE_RATE, Recognition, Transcriber
+from pipeline.subtitles.segments import Segment, Word
+from workers.engines import never
+from workers.engines.endpoints.client import Call, Form, Upload
+from workers.engines.endpoints.endpoint import EndpointEngine
+from workers.engines.endpoints.errors import AnswerInvalid, EndpointFailed, RequestRefused
+from workers.media.audio.pcm import Pcm, encode_wav
+from workers.media.audio.track import Samples
+
+#: What Whisper's models understand, which most servers run (ISO 639-1).
+_CODES = (
+    "af ar az be bg bs ca cs cy da de el en es et fa fi fr gl he hi hr hu hy id is it ja kk kn ko lt lv mi mk mr ms ne "
+    "nl no pl pt ro ru sk sl sr sv sw ta th tl tr uk ur vi zh"
+)
+LANGUAGES = tuple(_CODES.split())
+#: Models of OpenAI's that know no `verbose_json`, and so no times.
+TIMELESS = re.compile(r"transcribe")
+
+
+class EndpointTranscriber(EndpointEngine, Transcriber):
+    """Transcribes by `/audio/transcriptions`, and translates by `/audio/translations`."""
+
+    use = "transcripts"
+    translates = is_remote = True
+
+    def languages(self) -> Sequence[str]:
+        """Return the languages that it may be asked for."""
+        return LANGUAGES
+
+    def offer(self) -> Mapping[str, Any]:
+        """Return the languages, for the API, and the model."""
+        return {**super().offer(), "languages": list(LANGUAGES), "translates": self.translates}
+
+    @contextmanager
+    def listen(
+        self,
+        samples: Samples,
+        *,
+        language: str | None,
+        timed: bool,
+        prompt: str | None = None,
+        translate: bool = False,
+        stop: Callable[[], bool] = never,
+    ) -> Iterator[Recognition]:
+        """Send a sound as WAV. Raises EndpointFailed, Stopped."""
+        self.require()
+        seconds = len(samples) / SAMPLE_RATE
+        wav = Upload(encode_wav(Pcm(samples.astype("<i2").tobytes(), SAMPLE_RATE)), "sound.wav", "audio/wav")
+        form: list[tuple[str, str | Upload]] = [("model", self.model), ("file", wav)]
+        if language is not None and not translate:
+            form.append(("language", language))
+        if prompt is not None:
+            form.append(("prompt", prompt))
+        document = self._answer("/audio/translations" if translate else "/audio/transcriptions", form, timed, stop)
+        if not isinstance(text := document.get("text"), str):
+            raise AnswerInvalid(self.name, "answered without a text")
+        found = _language(document.get("language")) or language or "en"
+        segments = (
+            _segments(document) if document.get("segments") else [Segment(start=0, end=seconds, text=text.strip())]
+        )
+        yield Recognition(found, None, iter([segment for segment in segments if segment.text.strip()]))
+
+    def _answer(self, path: str, form: Form, timed: bool, stop: Callable[[], bool]) -> dict[str, Any]:
+        """Return the answer with times if the server has them; one that refuses the form is asked for plain JSON."""
+        times = [("response_format", "verbose_json"), ("timestamp_granularities[]", "segment")]
+        if timed:
+            times.append(("timestamp_granularities[]", "word"))
+        plain = [("response_format", "json")]
+        try:
+            if TIMELESS.search(self.model):
+                return self._asked(path, [*form, *plain], stop)
+            return self._asked(path, [*form, *times], stop)
+        except RequestRefused:
+            return self._asked(path, [*form, *plain], stop)
+
+    def _asked(self, path: str, form: Form, stop: Callable[[], bool]) -> dict[str, Any]:
+        try:
+            return self.client.read(self.client.send([Call(path, form=form)], stop=stop)[0])
+        except EndpointFailed as error:
+            self.failed(error)
+            raise
+
+
+def _segments(document: Mapping[str, Any]) -> list[Segment]:
+    """Return the segments of `verbose_json`, each with the words that begin in it."""
+    words = [_word(one) for one in document.get("words") or () if isinstance(one, dict) and one.get("word")]
+    found = []
+    for one in document.get("segments") or ():
+        start, end = float(one.get("start") or 0), float(one.get("end") or 0)
+        own = [word for word in words if start <= word.start < end] if words else None
+        found.append(Segment(start=start, end=max(start, end), text=str(one.get("text") or "").strip(), words=own))
+    return found
+
+
+def _word(one: Mapping[str, Any]) -> Word:
+    start, end = float(one.get("start") or 0), float(one.get("end") or 0)
+    return Word(start=start, end=max(start, end), word=str(one["word"]))
+
+
+def _language(told: Any) -> str | None:
+    """Return the code of a language that a server names by code or in English: `de`, `german`."""
+    if not isinstance(told, str) or not told:
+        return None
+    if told.lower() in LANGUAGES:
+        return told.lower()
+    names = Locale("en").languages
+    return next((code for code in LANGUAGES if str(names.get(code, "")).lower() == told.lower()), None)

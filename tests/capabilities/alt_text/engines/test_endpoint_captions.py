@@ -1,0 +1,120 @@
+"""Captions by an endpoint: a server on loopback that answers as told, and llama.cpp's own."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drawn_pictures import banner, photo, picture_of
+from model_server import ModelServer, chat, refused
+from tiny_gguf import build_gguf
+
+from capabilities.alt_text.engines import MODES, CaptionRequest
+from capabilities.alt_text.engines.endpoint import EndpointCaptioner
+from capabilities.alt_text.engines.llama import Llama
+from capabilities.alt_text.engines.text.shaping import LIMITS, NothingSaid
+from capabilities.alt_text.kinds.fields import Hints
+from capabilities.alt_text.settings import CaptioningSettings
+from pipeline.offers.languages import LanguageNotSupported
+from pipeline.settings import Settings
+from workers.engines.endpoints.errors import AnswerInvalid, EndpointBusy
+
+PATH = "/chat/completions"
+PICTURES = [picture_of(draw()) for draw in (banner, photo)]
+DOG = "A brown dog runs along a beach"
+
+Engine = Callable[..., EndpointCaptioner]
+
+
+@pytest.fixture(name="engine")
+def _engine() -> Iterator[Engine]:
+    made: list[EndpointCaptioner] = []
+
+    def make(url: str, **endpoint: Any) -> EndpointCaptioner:
+        settings = Settings(endpoints={"house": {"url": url, "captions": "llava", **endpoint}})
+        made.append(EndpointCaptioner(settings, "house"))
+        made[-1].setup()
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def wish(number: int = 0, *modes: Any, language: str = "en", **hints: Any) -> CaptionRequest:
+    return CaptionRequest(PICTURES[number], modes or ("short",), language, Hints(**hints))
+
+
+def test_all_texts_of_a_picture_come_with_one_request_and_are_judged_as_every_models(engine: Engine) -> None:
+    texts = {"short": DOG, "long": f"{DOG}. Waves break behind it.", "seo": "Brown dog running on a beach"}
+    with ModelServer({PATH: chat(texts)}) as server:
+        captions: Any = engine(server.url).caption([wish(0, *MODES), wish(1, *MODES)])
+        requests = [one for one in server.asked if one.path == PATH]
+    assert [caption["short"].text for caption in captions] == [DOG, DOG]
+    assert captions[0]["long"].text == texts["long"]
+    assert len(requests) == 2
+    parts = requests[0].body["messages"][1]["content"]
+    assert parts[0]["image_url"]["url"].startswith("data:image/jpeg;base64,")
+    assert sorted(requests[0].body["response_format"]["json_schema"]["schema"]["required"]) == sorted(MODES)
+
+
+def test_a_faulty_text_is_asked_for_once_more(engine: Engine) -> None:
+    def loop_first(body: Any) -> Any:
+        is_first = "rewrite" not in str(body["messages"]).lower() and len(server.paths()) == 1
+        return chat({"short": "dog dog dog dog dog dog dog dog" if is_first else DOG})
+
+    with ModelServer({PATH: loop_first}) as server:
+        (caption,) = engine(server.url).caption([wish()])
+        assert len(server.paths()) == 2
+    assert caption["short"].text == DOG  # type: ignore[index]
+
+
+def test_one_picture_that_the_server_refuses_takes_no_other_away(engine: Engine) -> None:
+    def odd(body: Any) -> Any:
+        return chat("I can't help with that.") if "Odd page" in str(body["messages"]) else chat({"short": DOG})
+
+    with ModelServer({PATH: odd}) as server:
+        refusal, caption = engine(server.url).caption([wish(page_title="Odd page"), wish(1)])
+    assert isinstance(refusal, AnswerInvalid)
+    assert caption["short"].text == DOG  # type: ignore[index]
+
+
+def test_ten_times_the_text_is_cut_and_an_empty_one_is_none(engine: Engine) -> None:
+    with ModelServer({PATH: chat({"short": f"{DOG}. " * 30})}) as server:
+        captioner = engine(server.url)
+        (long,) = captioner.caption([wish()])
+        server.answers[PATH] = chat({"short": " "})
+        (empty,) = captioner.caption([wish()])
+    assert len(long["short"].text) <= LIMITS["short"]  # type: ignore[index]
+    assert isinstance(empty, NothingSaid)
+
+
+def test_a_language_that_nobody_asks_a_model_for_is_not_sent(engine: Engine) -> None:
+    with ModelServer({"/models": {}}) as server:
+        (found,) = engine(server.url).caption([wish(language="tlh")])
+        assert server.paths() == []
+    assert isinstance(found, LanguageNotSupported)
+
+
+def test_a_server_that_asks_for_a_pause_says_until_when(engine: Engine) -> None:
+    with ModelServer({"/models": {}, PATH: refused(429, {"error": "busy"}, Retry_After="20")}) as server:
+        captioner = engine(server.url)
+        (found,) = captioner.caption([wish()])
+        assert captioner.is_available()
+    assert isinstance(found, EndpointBusy)
+
+
+def test_llama_cpps_own_server_describes_a_picture(engine: Engine, tmp_path: Path) -> None:
+    """It ignores nothing of the request: the answer of a model with random weights keeps the schema."""
+    llama = Llama(CaptioningSettings(llama={"model": str(build_gguf(tmp_path, "qwen3vl"))}))
+    llama.setup()
+    try:
+        url, key = llama.server.endpoint
+        captioner = engine(url, key=key, slots=2)
+        first, second = captioner.caption([wish(0, *MODES), wish(1, *MODES)])
+        wrong = engine(url, key="wrong")
+    finally:
+        llama.server.stop()
+    assert 0 < len(first["short"].text) <= LIMITS["short"]  # type: ignore[index]
+    assert first != second
+    assert not wrong.is_available() or wrong.models == captioner.models

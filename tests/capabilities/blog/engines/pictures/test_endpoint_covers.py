@@ -1,0 +1,84 @@
+"""Covers by an endpoint."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+from model_server import ModelServer, drawing, refused
+from PIL import Image
+
+from capabilities.blog.engines.pictures import Brief, Painted
+from capabilities.blog.engines.pictures.endpoint import EndpointPainter
+from pipeline.errors import PressroomError
+from pipeline.settings import Settings
+from workers.engines.endpoints.errors import EndpointAway, RequestRefused
+
+PATH = "/images/generations"
+BRIEF = Brief("Baking bread", "How to bake.", "Food", ("bread",), "photographic", "en")
+
+
+@pytest.fixture(name="server")
+def _server() -> Iterator[ModelServer]:
+    with ModelServer({"/models": {}}) as server:
+        yield server
+
+
+@pytest.fixture(name="painter")
+def _painter(server: ModelServer) -> Iterator[EndpointPainter]:
+    painter = EndpointPainter(Settings(endpoints={"house": {"url": server.url, "covers": "sd"}}), "house")
+    painter.setup()
+    yield painter
+    painter.close()
+
+
+def sizes(server: ModelServer) -> list[str]:
+    return [one.body["size"] for one in server.asked if one.path == PATH]
+
+
+def test_each_cover_is_a_request_and_is_cropped(server: ModelServer, painter: EndpointPainter) -> None:
+    server.answers[PATH] = drawing((1216, 640))
+    covers: Any = painter.paint(BRIEF, count=3)
+    assert [Image.open(io.BytesIO(cover.data)).size for cover in covers] == [(1200, 630)] * 3
+    assert sizes(server) == ["1216x640"] * 3
+    assert "Baking bread" in server.asked[-1].body["prompt"]
+
+
+def test_the_nearest_size_that_the_server_takes_is_asked_for(server: ModelServer, painter: EndpointPainter) -> None:
+    def only(body: Any) -> Any:
+        if "response_format" in body:
+            return web.json_response({"error": {"message": "Unknown parameter: 'response_format'."}}, status=400)
+        if body["size"] != "1536x1024":
+            return web.json_response({"error": {"message": "Invalid value: size"}}, status=400)
+        return drawing((1536, 1024))
+
+    server.answers[PATH] = only
+    assert isinstance(painter.paint(BRIEF, count=1)[0], Painted)
+    assert isinstance(painter.paint(BRIEF, count=1)[0], Painted)
+    assert sizes(server) == ["1216x640", "1216x640", "1536x1024", "1536x1024"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"data": [{"url": "http://127.0.0.1:9/cover.png"}]},
+        {"data": [{"b64_json": "no base64!"}]},
+        {"data": [{"b64_json": "bm8gcGljdHVyZQ=="}]},
+        {"data": []},
+    ],
+)
+def test_what_is_no_picture_is_an_error(server: ModelServer, painter: EndpointPainter, answer: Any) -> None:
+    server.answers[PATH] = answer
+    assert isinstance(painter.paint(BRIEF, count=1)[0], PressroomError)
+
+
+def test_a_refused_prompt_is_told_and_a_server_that_fails_is_left_alone(
+    server: ModelServer, painter: EndpointPainter
+) -> None:
+    server.answers[PATH] = refused(400, {"error": {"message": "content policy", "code": "moderation_blocked"}})
+    assert isinstance(painter.paint(BRIEF, count=1)[0], RequestRefused)
+    assert painter.is_available()
+    server.answers[PATH] = refused(500, {"error": "out of memory"})
+    assert isinstance(painter.paint(BRIEF, count=1)[0], EndpointAway)
+    assert not painter.is_available()

@@ -1,0 +1,136 @@
+"""The client of endpoints: limits, refusals of each dialect, and no word of the key."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from aiohttp import web
+from model_server import KEY, ModelServer, refused
+
+from pipeline.settings.endpoints import EndpointSettings
+from workers.engines import Stopped
+from workers.engines.endpoints.client import Call, EndpointClient
+from workers.engines.endpoints.errors import (
+    AnswerInvalid,
+    EndpointAway,
+    EndpointBusy,
+    EndpointFailed,
+    KeyRefused,
+    ModelUnknown,
+    QuotaSpent,
+    RequestRefused,
+)
+
+PATH = "/chat/completions"
+
+
+Client = Callable[..., EndpointClient]
+
+
+@pytest.fixture(name="client")
+def _client() -> Iterator[Client]:
+    made: list[EndpointClient] = []
+
+    def make(server: ModelServer, **settings: Any) -> EndpointClient:
+        made.append(EndpointClient("house", EndpointSettings(url=server.url, key=KEY, **settings)))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "expected"),
+    [
+        (401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}, KeyRefused),
+        (403, {"error": "forbidden"}, KeyRefused),
+        (402, {"message": "pay"}, QuotaSpent),
+        (429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}, QuotaSpent),
+        (429, {"error": {"code": 429, "message": "slow down"}}, EndpointBusy),
+        (404, {"error": "model 'x' not found"}, ModelUnknown),
+        (400, {"object": "error", "message": "context too long", "code": 400}, RequestRefused),
+        (500, "<html>oops</html>", EndpointAway),
+        (302, {}, EndpointAway),
+    ],
+)
+def test_each_refusal_is_told_apart_without_the_key(
+    client: Client, status: int, error: Any, expected: type[EndpointFailed]
+) -> None:
+    with ModelServer({PATH: refused(status, error, Location="http://127.0.0.1:9/")}) as server:
+        (found,) = client(server).send([Call(PATH, json={})])
+    assert type(found) is expected
+    assert found.message.startswith("The endpoint house ")
+    assert KEY not in found.message
+
+
+def test_the_servers_message_is_quoted_whatever_its_form(client: Client) -> None:
+    for error in ({"error": {"message": "too long"}}, {"error": "too long"}, {"message": "too long"}, "too long"):
+        with ModelServer({PATH: refused(400, error)}) as server:
+            (found,) = client(server).send([Call(PATH, json={})])
+        assert isinstance(found, EndpointFailed)
+        assert "'too long'" in found.message
+
+
+def test_a_pause_that_the_server_asks_for_holds_later_requests(client: Client) -> None:
+    with ModelServer({PATH: refused(429, {}, Retry_After="7")}) as server:
+        house = client(server)
+        first, second = house.send([Call(PATH, json={})]) + house.send([Call(PATH, json={})])
+        assert len(server.asked) == 1
+    assert isinstance(first, EndpointBusy)
+    assert first.retry_after == timedelta(seconds=7)
+    assert isinstance(second, EndpointBusy)
+    assert second.retry_after is not None
+    assert timedelta(seconds=5) < second.retry_after <= timedelta(seconds=7)
+
+
+def test_a_server_that_loads_its_model_is_waited_for(client: Client) -> None:
+    answers = iter([503, 503, 200])
+
+    def loading(_: Any) -> web.Response:
+        return web.json_response({"text": "Loading model"}, status=next(answers), headers={"Retry-After": "1"})
+
+    with ModelServer({PATH: loading}) as server:
+        assert client(server).post(PATH, {}) == {"text": "Loading model"}
+        assert len(server.asked) == 3
+
+
+def test_an_answer_that_is_late_too_long_or_no_json_is_an_error(client: Client) -> None:
+    async def trickle(_: Any) -> web.Response:
+        await asyncio.sleep(5)
+        return web.json_response({})
+
+    answers = {"/late": trickle, "/long": {"text": "x" * 5000}, "/page": web.Response(text="<html>Hello</html>")}
+    with ModelServer(answers) as server:
+        house = client(server, limit_seconds=0.3)
+        late, long = house.send([Call("/late", json={}), Call("/long", json={}, most=1000)])
+        with pytest.raises(AnswerInvalid, match="something else than JSON"):
+            house.post("/page", {})
+    assert isinstance(late, EndpointAway)
+    assert "did not answer within 0.3 s" in late.message
+    assert isinstance(long, AnswerInvalid)
+    assert "more than 1,000 bytes" in long.message
+
+
+def test_a_server_that_is_not_there_is_away(client: Client) -> None:
+    with ModelServer() as server:
+        house = client(server)
+    (found,) = house.send([Call(PATH, json={})])
+    assert isinstance(found, EndpointAway)
+
+
+def test_stopping_ends_the_request(client: Client) -> None:
+    with ModelServer({PATH: {}}, seconds=30) as server:
+        began = time.monotonic()
+        with pytest.raises(Stopped):
+            client(server).send([Call(PATH, json={})], stop=lambda: time.monotonic() > began + 0.2)
+        assert time.monotonic() - began < 10
+
+
+def test_as_many_requests_run_at_once_as_the_operator_allows(client: Client) -> None:
+    with ModelServer({PATH: {}}, seconds=0.05) as server:
+        client(server, slots=3).send([Call(PATH, json={})] * 12)
+        assert server.most_at_once == 3

@@ -1,0 +1,102 @@
+"""Endpoint: the base class of engines on a server of the operator's."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from pipeline.settings.endpoints import SENT
+from workers.engines import EngineUnavailable
+from workers.engines.circuit_breaker import CircuitBreaker, ignore
+from workers.engines.endpoints.client import EndpointClient
+from workers.engines.endpoints.errors import EndpointFailed, ModelUnknown
+
+log = get_logger(__name__)
+
+
+class EndpointEngine:
+    """An engine behind a network. Probes ask the server for its models; a lasting failure opens the breaker."""
+
+    #: The setting that names the model of the family: captions, posts, covers, speech or transcripts.
+    use: str
+
+    def __init__(self, settings: Settings, name: str) -> None:
+        self.name = name
+        self._settings = settings
+        own = settings.endpoints[name]
+        self.model: str = getattr(own, self.use)
+        self.client = EndpointClient(name, own)
+        self.models: tuple[str, ...] = ()
+        self._on_change: Callable[[], None] = ignore
+        self.pause = timedelta(seconds=own.pause_seconds)
+        self.breaker = CircuitBreaker(name, self.probe, pause=self.pause, on_change=lambda: self._on_change())
+
+    @classmethod
+    def from_endpoint(cls, settings: Settings, name: str) -> Self:
+        """Return the engine for the endpoint of that name."""
+        return cls(settings, name)
+
+    def readiness(self) -> str | None:
+        """Return None: probes, not settings, tell whether the server can be reached."""
+        return None
+
+    def setup(self) -> None:
+        """Start to probe in the background, after a first probe."""
+        self.breaker.check()
+        self.breaker.start()
+
+    def close(self) -> None:
+        """Stop probing, and close the connections."""
+        self.breaker.stop()
+        self.client.close()
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change`, from any thread, when the engine's availability or offer has changed."""
+        self._on_change = on_change
+
+    def is_available(self) -> bool:
+        """Return whether the server answered last."""
+        return self.breaker.is_available()
+
+    @property
+    def away(self) -> str:
+        """Return why the server can't be used now."""
+        return f"the server {self.breaker.reason}"
+
+    def require(self) -> None:
+        """Raise EngineUnavailable unless the server answered last."""
+        if (reason := self.breaker.reason) is not None:
+            raise EngineUnavailable(f"The endpoint {self.name} is unavailable: it {reason}.", retry_after=self.pause)
+
+    @property
+    def promise(self) -> str:
+        """Return what leaves this machine, and where it goes, for operators."""
+        return f"sends {SENT[self.use]} to {urlsplit(self.client.settings.url).netloc}"
+
+    def offer(self) -> Mapping[str, Any]:
+        """Return the model, and that the work leaves this machine."""
+        return {"model": self.model, "local": False}
+
+    def probe(self) -> None:
+        """Ask the server for its models. Raises EndpointFailed."""
+        try:
+            listed = self.client.get("/models")
+        except ModelUnknown:
+            return  # not every server lists its models
+        entries = listed.get("data") if isinstance(listed, dict) else None
+        names = [str(entry.get("id")) for entry in entries or () if isinstance(entry, dict)]
+        self.models = tuple(names)
+        if names and not any(_same(name, self.model) for name in names):
+            log.warning("endpoint does not list the model", endpoint=self.name, model=self.model, models=names[:20])
+
+    def failed(self, error: EndpointFailed) -> None:
+        """Open the breaker if the next request would fail as well."""
+        if error.lasting:
+            self.breaker.failed(error.reason)
+
+
+def _same(listed: str, model: str) -> bool:
+    """Compare names of models as Ollama does, which lists `llava:latest` for `llava`."""
+    return listed.removesuffix(":latest") == model.removesuffix(":latest")
