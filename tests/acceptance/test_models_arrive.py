@@ -7,6 +7,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from hub import FakeHub, serve_hub
 from PIL import Image
 from systems import FAST, Answer, Running, only, system
 from tiny_catalogue import entry_of

@@ -63,7 +63,7 @@ def test_an_operator_asks_for_the_model_that_suits_and_sees_how_much_has_come(
     operator: Browser, api_database: Database, redis_server: str
 ) -> None:
     model = {"model": "small-gguf", "bytes": 1_000}
-    publish_offers(api_database, [Offer("captioning", "llama", ready=False, content={"install": model})])
+    api_database.run(publish_offers([Offer("captioning", "llama", ready=False, content={"install": model})]))
     path = f"{BASE}/models/captioning"
 
     answer = operator.post(path, {})
