@@ -76,7 +76,7 @@ def test_an_operator_asks_for_the_model_that_suits_and_sees_how_much_has_come(
         downloads.clear()
     assert operator.get(path).json == {"install": {**model, "done": 250}}
     assert operator.get(f"{BASE}/models/synthesis").json == {"install": None}
-    assert operator.post(f"{BASE}/models/synthesis", {}).status == 503
+    assert operator.post(f"{BASE}/models/synthesis", {}).status == 400
 
 
 def test_each_page_answers_and_keeps_to_the_policy(operator: Browser) -> None:

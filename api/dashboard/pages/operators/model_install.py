@@ -9,7 +9,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.pages.operators.processes import read_running
 from api.services.resource import Resource
 from api.services.services import Services
-from pipeline.errors import NotReady
+from pipeline.errors import InvalidRequest
 from pipeline.operations.model_requests import KEPT_FOR, request_key
 
 PATH = "/dashboard/operators/models/{family}"
@@ -23,11 +23,11 @@ class ModelInstall(Resource):
         resp.media = {"install": await self._install(family)}
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, family: str) -> None:
-        """Ask the pool for the download. Raises NotReady when no model is to be had."""
+        """Ask the pool for the download. Raises InvalidRequest if there is none."""
         session = await self._services.sessions.require_operator(req, resp)
         await read_form(req, session)
         if (found := await self._install(family)) is None:
-            raise NotReady("No model can be installed for this: it is here, or the machine is too small for any.")
+            raise InvalidRequest("No model can be installed: it is here already, or this machine is too small for any.")
         await self._services.client.set(request_key(family), "1", ex=int(KEPT_FOR / timedelta(seconds=1)))
         resp.status, resp.media = falcon.HTTP_ACCEPTED, {"install": found}
 
