@@ -4,4 +4,6 @@ from api.dashboard.pages.operators import accounts, engines, failures, job_log, 
 
 _MODULES = (queues, processes, engines, failures, accounts)
 PAGES = [module.PAGE for module in _MODULES]
-RESOURCES = {path: resource for module in (*_MODULES, job_log, model_install) for path, resource in module.RESOURCES.items()}
+RESOURCES = {
+    path: resource for module in (*_MODULES, job_log, model_install) for path, resource in module.RESOURCES.items()
+}
