@@ -69,6 +69,8 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none can write; without one that draws, posts get texts alone."""
         self._writers.setup()
+        # A server of somebody else's takes several at once.
+        self.slots = getattr(self._writers.engines[0], "places", 1)
         try:
             self._painters.setup()
         except NotReady as error:

@@ -8,7 +8,6 @@ import falcon.asgi
 from api.dashboard.forms import read_form
 from api.dashboard.pages.operators.processes import read_running
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline.errors import InvalidRequest
 from pipeline.operations.model_requests import KEPT_FOR, request_key
 
@@ -42,6 +41,4 @@ class ModelInstall(Resource):
         return found
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the resource by its path."""
-    return {PATH: ModelInstall(services)}
+RESOURCES = {PATH: ModelInstall}
