@@ -33,18 +33,11 @@ def start_postgres(folder: Path, *, is_durable: bool = False) -> Iterator[str]:
     """Run a PostgreSQL with its data in `folder`; yield its URL."""
     server = postgres.server(folder)
     with running(server, folder, lambda: create_database(server.url)):
-<<<<<<< HEAD
-        with psycopg.connect(server.url, user=OWNER, autocommit=True) as connection:
-            for setting in NO_SYNC:
-                connection.execute(f"ALTER SYSTEM SET {setting} = off")
-            connection.execute("SELECT pg_reload_conf()")
-=======
         if not is_durable:
-            with psycopg.connect(server.url, autocommit=True) as connection:
+            with psycopg.connect(server.url, user=OWNER, autocommit=True) as connection:
                 for setting in NO_SYNC:
                     connection.execute(f"ALTER SYSTEM SET {setting} = off")
                 connection.execute("SELECT pg_reload_conf()")
->>>>>>> main
         yield server.url
 
 

@@ -19,11 +19,7 @@ def set_email(account_id: UUID, email: str) -> Statement[bool]:
 
 
 def set_password(account_id: UUID, password: str) -> list[Statement[Any]]:
-<<<<<<< HEAD
-    """Return what gives an account a password, ends its links and signs its browsers out; the last returns how many.
-=======
-    """Return the statements that set a password and sign all browsers out; the last returns how many.
->>>>>>> main
+    """Return the statements that set a password, end links and sign browsers out; the last returns how many.
 
     Run them in one transaction and in this order, so that nobody who knew the old password stays signed in, or signs in
     meanwhile. Hashing takes about 0.1 s. Raises PasswordInvalid."""

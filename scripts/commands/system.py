@@ -59,13 +59,8 @@ def scale(
 ) -> None:
     """Change the size of pools, or its bounds, between which the queue's age decides; kept for later starts."""
     folder = settings_for(data).data
-<<<<<<< HEAD
     for name, low, high in [read_bounds(text) for text in wanted]:
-        running = control.scale(folder, name, low, most=high)
-=======
-    for name, processes in sizes.items():
-        running = supervision.scale(folder, name, processes)
->>>>>>> main
+        running = supervision.scale(folder, name, low, most=high)
     _show(running)
 
 

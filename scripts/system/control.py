@@ -78,11 +78,7 @@ async def serve(data: Path, supervisor: Supervisor) -> asyncio.Server:
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             line = await reader.readline()
-<<<<<<< HEAD
-            writer.write(json.dumps(_answer(line, data, supervisor, stop)).encode() + b"\n")
-=======
-            writer.write(json.dumps(_answer(line, supervisor)).encode() + b"\n")
->>>>>>> main
+            writer.write(json.dumps(_answer(line, data, supervisor)).encode() + b"\n")
             await writer.drain()
         except (ConnectionError, ValueError):  # the client left, or its line is too long
             pass
@@ -97,11 +93,7 @@ async def serve(data: Path, supervisor: Supervisor) -> asyncio.Server:
         os.umask(mask)
 
 
-<<<<<<< HEAD
-def _answer(line: bytes, data: Path, supervisor: Supervisor, stop: Callable[[], None]) -> dict[str, Any]:
-=======
-def _answer(line: bytes, supervisor: Supervisor) -> dict[str, Any]:
->>>>>>> main
+def _answer(line: bytes, data: Path, supervisor: Supervisor) -> dict[str, Any]:
     try:
         match json.loads(line):
             case {"command": "ping"}:
@@ -112,14 +104,8 @@ def _answer(line: bytes, supervisor: Supervisor) -> dict[str, Any]:
                 0 <= processes <= (most := int(how.get("most", processes))) <= MAX_PROCESSES
             ):
                 supervisor.scale(name, processes)
-<<<<<<< HEAD
                 if how.get("keep", True):
                     keep_bounds(data, name, processes, most)
-            case {"command": "stop"}:
-                stop()
-                return {"answer": "stopping"}
-=======
->>>>>>> main
             case _:
                 return {"error": f"Unknown command, or a number that is not from 0 to {MAX_PROCESSES}."}
     except PressroomError as error:

@@ -22,14 +22,9 @@ from pipeline.errors import PressroomError
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.operations.supervision import SupervisorSilent
 from pipeline.settings import Settings
-<<<<<<< HEAD
 from scripts.doctor import engines, examination, machine, servers
 from scripts.doctor.machine import check_disk, check_memory
-from scripts.system.control import SupervisorSilent
 from workers.models.machine import Machine
-=======
-from scripts.doctor import engines, examination, servers
->>>>>>> main
 
 
 def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> None:

@@ -51,25 +51,17 @@ def test_pools_are_shown_and_scaled(tmp_path: Path):
     def scenario() -> list[int]:
         return [supervision.pools(tmp_path)[0].wanted, supervision.scale(tmp_path, "synthesis", 5)[0].wanted]
 
-<<<<<<< HEAD
-    assert controlled(tmp_path, scenario) == ([2, 5], False)
+    assert controlled(tmp_path, scenario) == [2, 5]
     assert read_bounds(tmp_path) == {"synthesis": (5, 5)}  # for the next start
 
 
 def test_a_scaler_changes_no_bounds(tmp_path: Path):
     def scenario() -> int:
-        control.scale(tmp_path, "synthesis", 1, most=4)
-        return control.scale(tmp_path, "synthesis", 3, keep=False)[0].wanted
+        supervision.scale(tmp_path, "synthesis", 1, most=4)
+        return supervision.scale(tmp_path, "synthesis", 3, keep=False)[0].wanted
 
-    assert controlled(tmp_path, scenario) == (3, False)
+    assert controlled(tmp_path, scenario) == 3
     assert read_bounds(tmp_path) == {"synthesis": (1, 4)}
-
-
-def test_stop_is_passed_on(tmp_path: Path):
-    assert controlled(tmp_path, lambda: control.stop(tmp_path)) == (None, True)
-=======
-    assert controlled(tmp_path, scenario) == [2, 5]
->>>>>>> main
 
 
 @pytest.mark.parametrize(
