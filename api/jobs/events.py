@@ -33,7 +33,6 @@ class JobEvents(Resource):
         replies={200: Reply("The events.", content=("text/event-stream",))},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with an event for each change, the last one when the job ends."""
         caller = await self._services.authenticate_reader(req)
         job = await find_own_job(self._services, caller, job_id)
         # Entered here, where the answer can still be an error; left when the request ends, even before its first event.

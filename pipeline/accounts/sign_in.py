@@ -19,10 +19,10 @@ def set_email(account_id: UUID, email: str) -> Statement[bool]:
 
 
 def set_password(account_id: UUID, password: str) -> list[Statement[Any]]:
-    """Return the statements that set a password, end links and sign browsers out; the last returns how many.
+    """Return the statements that set a password, end the sign-in links, and sign all browsers out.
 
-    Run them in one transaction and in this order, so that nobody who knew the old password stays signed in, or signs in
-    meanwhile. Hashing takes about 0.1 s. Raises PasswordInvalid."""
+    The last returns how many browsers. Run them in one transaction and in this order, so that nobody who knew the old
+    password stays signed in, or signs in meanwhile. Hashing takes about 0.1 s. Raises PasswordInvalid."""
     changing = Statement(
         "UPDATE account SET password_hash = %(hash)s WHERE id = %(id)s RETURNING id",
         {"id": account_id, "hash": hash_password(password)},

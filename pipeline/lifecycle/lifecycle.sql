@@ -181,7 +181,7 @@ BEGIN
     WHERE a.id = p_account;
 END $$;
 
--- uncount (sweep): take jobs that have ended off their accounts' counters. Who ends a job does not do it: all of an
+-- uncount (sweep): take jobs that have ended off their accounts' counters. Ending a job does not do it: all of an
 -- account's reports would then wait for each other's commits. Accounts that are locked now come next time. Returns how many
 -- jobs were taken off. An account without open jobs counts from nought, whatever processes of another release left.
 CREATE FUNCTION lifecycle.uncount(p_accounts integer) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -577,7 +577,7 @@ BEGIN
     END IF;
 END $$;
 
--- settle: end a job that the caller has locked, once. What was earned is captured; `released` is the rest, which the
+-- settle: end a job that the caller has locked, once. Earned credits are captured; `released` is the rest, which the
 -- caller gives back to the account. `p_ok` and `p_failed` are items that have ended and are not counted yet. Without
 -- `p_state` it is as its items are. A webhook that is to be told gets a delivery, whose body the sweep writes
 -- (pipeline/jobs/job_ends.py); the trigger that tells of jobs which the release before ends is kept from it.

@@ -20,7 +20,7 @@ import models.migrations
 from pipeline import lifecycle
 from pipeline.errors import NotReady
 
-#: How long a migration waits for a table. Whoever wants that table meanwhile waits as well, so this is short; and it is
+#: How long a migration waits for a table. Others that want the table wait behind it, so this is short; and it is
 #: half of what PostgreSQL takes to look for deadlocks: then it is the migration that gives way, and tries again.
 LOCK_TIMEOUT = timedelta(milliseconds=500)
 #: How long a migration that finds no moment for itself is tried again: longer than most backups read.

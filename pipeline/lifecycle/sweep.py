@@ -22,7 +22,7 @@ EXPIRED = {
     "retry_after_seconds": 1,
     "error": "Service Unavailable",
     "code": "job_expired",
-    "message": "The job was not finished by its deadline. What was not delivered was not charged; send it again.",
+    "message": "The job was not finished by its deadline. Undelivered items were not charged; send it again.",
 }
 CRASHED = {
     "status": 500,
@@ -33,7 +33,7 @@ CRASHED = {
 
 SUSPENDED = {
     "status": int(AccountSuspended.status),
-    **AccountSuspended("The account was suspended meanwhile. What was not delivered was not charged.").document(),
+    **AccountSuspended("The account was suspended meanwhile. Undelivered items were not charged.").document(),
 }
 
 

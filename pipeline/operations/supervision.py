@@ -1,6 +1,6 @@
 """Supervision: how other processes ask the supervisor of a `pressroom up`, over a unix socket of its user alone.
 
-Request and answer are one line of JSON each. What answers is scripts/system/control.py.
+Request and answer are one line of JSON each. scripts/system/control.py answers.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ LONGEST_NAME = "/postgres/.s.PGSQL.5432"
 
 @dataclass(frozen=True)
 class Pool:
-    """What is running of a program."""
+    """A program's running processes."""
 
     name: str
     wanted: int

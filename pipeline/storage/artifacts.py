@@ -72,7 +72,7 @@ def open_store(settings: Settings) -> "ObjectStore":
     client = {
         "connect_timeout": CONNECT_TIMEOUT,
         "read_timeout": timedelta(seconds=settings.store.silence_seconds),
-        # Of all of a request: by default 30 s, also for a recording that its reader takes minutes for.
+        # For a whole request; the default of 30 s would cut off slow readers of long recordings.
         "timeout": timedelta(days=1),
         **({"allow_http": True} if (settings.store.endpoint or "").startswith("http://") else {}),
     }
