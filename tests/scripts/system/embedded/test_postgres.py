@@ -62,8 +62,8 @@ def test_its_everyday_role_runs_no_programs_and_takes_over_what_a_superuser_had(
             connection.execute("CREATE SCHEMA lifecycle_0 CREATE SEQUENCE alone")
             connection.execute("CREATE FUNCTION lifecycle_0.one(text) RETURNS integer LANGUAGE sql AS 'SELECT 1'")
         postgres.create_database(server.url)
-        write_note(server.url, "kept")
         with psycopg.connect(server.url) as connection:
+            connection.execute("INSERT INTO note (text) VALUES ('kept')")
             connection.execute("DROP SCHEMA lifecycle_0 CASCADE")
             connection.execute("ALTER TABLE note ADD COLUMN more text")
 
