@@ -11,7 +11,7 @@ from pipeline.operations.load import Load
 from pipeline.operations.metrics import BUCKETS, Sum
 from pipeline.operations.processes import Process
 
-#: What each metric counts, for who reads /metrics.
+#: Help texts of the metrics.
 HELP = {
     "pressroom_http_requests_total": "HTTP requests answered.",
     "pressroom_http_request_seconds": "Time from request to the end of its answer.",

@@ -48,7 +48,6 @@ class Alive(Resource):
         is_open=True,
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer that the process is alive."""
         show_json(resp, Health(status="alive"))
 
     on_head = on_get
@@ -66,7 +65,6 @@ class Ready(Resource):
         is_open=True,
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer that database, queue and migrations are ready, or 503 with what is missing."""
         schema, queue = await asyncio.gather(self._schema(), self._queue())
         missing = [*schema, *queue]
         if self._services.waiting.is_draining:
@@ -109,7 +107,6 @@ class Exposition(Resource):
         is_open=True,
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the metrics of all processes and the queues, as far as they can be read."""
         sums, load, processes = await asyncio.gather(self._sums(), self._load(), self._processes())
         resp.content_type = PROMETHEUS_TEXT
         resp.data = render(sums, load, processes)

@@ -24,25 +24,25 @@ from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 
-#: How long a process that stops waits for the first request on a connection: a way round the world and back.
+#: How long a stopping process waits for the first request on a connection: a round trip around the world.
 FIRST_REQUEST_SECONDS = 1.0
-#: Redis answers in well under a millisecond; one that does not in this time counts as away.
+#: Redis answers in well under a millisecond; after this time it counts as away.
 REDIS_TIMEOUT_SECONDS = 1.0
 #: redis-py stops at 100 by default and then raises.
 REDIS_CONNECTIONS = 1_000
 
 
 class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Gunicorn's ASGI worker, which ends all waits when it is told to stop."""
+    """Gunicorn's ASGI worker, which ends all waits on SIGTERM."""
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
-        """Import in the master, once, what each process would import: 0.15 s of a processor, and its memory."""
+        """Import once, in the master: saves each process 0.15 s and its memory."""
         super().check_config(cfg, log)
         import_parts()
 
     def init_process(self) -> None:
-        """Start; from here on the process dies with gunicorn's master."""
+        """Start; the process dies with gunicorn's master."""
         die_with_parent()
         settings = Settings().api
         self.connections: set[ClientConnection] = set()
@@ -53,31 +53,29 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.trusted_proxies = read_networks(settings.trusted_proxies)
         gasgi.ASGIProtocol = ClientConnection  # gunicorn has no setting for it
         self.cfg.set("keepalive", settings.keep_alive_seconds)
-        # PRESSROOM_API__TRUSTED_PROXIES says which proxies may set the scheme; gunicorn would trust all of loopback.
+        # PRESSROOM_API__TRUSTED_PROXIES decides; gunicorn would trust all of loopback.
         self.cfg.set("secure_scheme_headers", {})
         name_statuses()
         super().init_process()
 
     def handle_exit_signal(self) -> None:
-        """Stop: no request waits for longer than this, and clients that keep a connection are not waited for."""
+        """Stop: end all waits and close idle connections."""
         super().handle_exit_signal()
         self.asgi.drain()
         self.loop.call_later(READ_SECONDS, partial(self._close_idle, new=False))
         self.loop.call_later(FIRST_REQUEST_SECONDS, partial(self._close_idle, new=True))
 
     def _close_idle(self, *, new: bool) -> None:
-        """Close the connections on which nobody has asked; what had come when the process was told to stop is read.
+        """Close idle connections, after reading what had arrived.
 
-        `new`: also those on which no request has come at all, whose first one may be on its way."""
+        `new`: also those without a first request, which may be on its way."""
         for connection in [*self.connections]:
             if new or not connection.is_new:
                 connection.close_if_idle()
 
 
 def name_statuses() -> None:
-    """Let status lines carry HTTP's own phrases.
-
-    Gunicorn's table is short and says "402 Unknown". It is private: where it is gone, that is all that comes back."""
+    """Complete gunicorn's status phrases, which say "402 Unknown". The table is private and may vanish."""
     phrases = getattr(protocol, "_REASON_PHRASES", {})
     for status in HTTPStatus:
         phrases.setdefault(status.value, status.phrase)
@@ -100,8 +98,7 @@ def application() -> RequestMiddleware:
             socket_timeout=REDIS_TIMEOUT_SECONDS,
             socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
             max_connections=REDIS_CONNECTIONS,
-            # Once more, on a new connection, as the old one may be from before a restart; by default it would try for
-            # seconds while requests wait.
+            # Once more, on a new connection, after a restart of Redis; the default retries for seconds.
             retry=Retry(NoBackoff(), 1, supported_errors=(ConnectionError,)),
         ),
         artifacts=Artifacts(open_store(settings)),

@@ -1,4 +1,4 @@
-"""Try pages: how the kinds of a capability are tried in the dashboard. Its routes declare them as TRY."""
+"""Try pages: dashboard pages to try kinds, declared as TRY by the routes of capabilities."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -6,68 +6,68 @@ from typing import Any
 
 from pipeline.offers.offers import Offers
 
-#: What a choice offers, as pairs of value and label, of what the engines can do now.
+#: Values and labels of a choice, from the engines' offers.
 Choices = Callable[[Offers], Sequence[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """How the Python package asks for a kind: `pressroom.<method>(<first>, …)`.
+    """The Python package's call for a kind: `pressroom.<method>(<first>, …)`.
 
-    `first` is the field, or the file, that is given by its place. Others have their own names, or those of `rename`."""
+    `first` is the positional field or file. Others are keyword arguments, renamed by `rename`."""
 
-    #: None: by the method for any route.
+    #: None: the method for any route.
     method: str | None = None
     first: str | None = None
     rename: Mapping[str, str] = field(default_factory=dict)
-    #: Fields that the method has no name for; they go into its `more`.
+    #: Fields that go into the method's `more`.
     more: tuple[str, ...] = ()
-    #: Lines behind the call, which has returned `answer`.
+    #: Lines after the call, which returned `answer`.
     then: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """Return it as the page's script reads it."""
+        """Return the call for the page's script."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A kind on its page: the name of the choice, its price in words, its call, and the file that its answer is."""
+    """A kind on its page: label, price in words, call, and the file name of its answer."""
 
     kind: str
     label: str
     price: str
     call: Call
-    #: None: the answer is a document, which is shown.
+    #: None: the answer is a document to show.
     saves: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TryPage:
-    """A page under /dashboard/try on which some kinds of a family are tried."""
+    """A page under /dashboard/try."""
 
     slug: str
     title: str
-    #: What happens here, in a sentence.
+    #: One sentence about the page.
     lead: str
     trials: tuple[Trial, ...]
-    #: Kinds that the page's script asks for besides.
+    #: Further kinds that the page's script uses.
     besides: tuple[str, ...] = ()
-    #: Families of engines that do the work.
+    #: Engine families that do the work.
     engines: tuple[str, ...] = ()
-    #: Request fields that everybody sees; the others stand under "More settings".
+    #: Fields shown first; others are under "More settings".
     main: tuple[str, ...] = ()
-    #: Request fields that begin with the value of the first kind's example.
+    #: Fields filled with the first kind's example.
     filled: tuple[str, ...] = ()
-    #: What others begin with, instead of their default.
+    #: Initial values of other fields.
     starts: Mapping[str, Any] = field(default_factory=dict)
-    #: Request fields that the page leaves out.
+    #: Fields to hide.
     hidden: tuple[str, ...] = ("source",)
-    #: Words for fields whose names say too little, and how fields are entered that their types don't tell.
+    #: Labels and controls that differ from the field's name and type.
     labels: Mapping[str, str] = field(default_factory=dict)
     controls: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, Choices] = field(default_factory=dict)
-    #: Types of files that each file field suggests.
+    #: File types by file field.
     accepts: Mapping[str, str] = field(default_factory=dict)
     #: Files of api/dashboard, or of the folder `dashboard` of the capability.
     template: str = "try/page.html"
@@ -83,5 +83,5 @@ class TryPage:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """All kinds that are tried here."""
+        """All kinds of the page."""
         return (*(trial.kind for trial in self.trials), *self.besides)

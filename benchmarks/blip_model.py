@@ -3,7 +3,7 @@
 from itertools import islice, product
 from pathlib import Path
 
-#: Of the real one.
+#: Sizes of the real model.
 VOCABULARY = 30_524
 SYLLABLES = [first + second for first in "bdfghklmnprstvz" for second in "aeiou"]
 

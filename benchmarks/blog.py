@@ -13,9 +13,9 @@ from capabilities.blog.engines.pictures import Brief
 from pipeline.settings import Settings
 from workers.engines.family import Family
 
-#: What a request may take at the median, in ms.
+#: Longest median of a request, in ms.
 TARGET_MS = 300
-#: What a worker may grow by over the requests of the last table, in MB: caches that fill up, and no more.
+#: Most growth of a worker over the requests of the last table, in MB: caches that fill.
 GROWTH_MB = 16
 TITLE = "How to Grow Tomatoes on a Small Balcony"
 PARAGRAPH = (

@@ -15,7 +15,7 @@ def python_with(requirements: Path, cache: Path = CACHE) -> Path:
     """Return the Python of an environment that has just what a file pins; it is named after the file, and kept."""
     folder = cache / requirements.stem
     python = folder / "bin" / "python"
-    # Of another version, or with other packages, it would measure something else than the page says.
+    # Another version, or other packages, would not be those of the page.
     wanted = hashlib.sha256(f"{sys.version}\n{requirements.read_text()}".encode()).hexdigest()
     mark = folder / "installed"
     if not mark.exists() or mark.read_text() != wanted:

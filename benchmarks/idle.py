@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom, process_tree, processor_seconds
-from scripts.system import control
+from pipeline.operations import supervision
 
 MOST_PERCENT = 1.0
 MOST_MIB = 80
@@ -29,7 +29,9 @@ def measure(*, quick: bool) -> Iterator[Table]:
 
 
 def _programs(running: Running) -> dict[str, list[int]]:
-    found = {pool.name: [pid for top in pool.pids for pid in process_tree(top)] for pool in control.pools(running.data)}
+    found = {
+        pool.name: [pid for top in pool.pids for pid in process_tree(top)] for pool in supervision.pools(running.data)
+    }
     return {**found, "supervisor": [running.process.pid]}
 
 

@@ -19,7 +19,7 @@ from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom, process_tree
 from pipeline import lifecycle
 from pipeline.database import Database
-from scripts.system import control
+from pipeline.operations import supervision
 from scripts.system.programs import ROOT, environment
 
 #: Most that a job may have.
@@ -39,7 +39,7 @@ def measure(*, quick: bool) -> Iterator[Table]:
     with engine_process() as (address, settings), pressroom("--pool", "search_check=0", **settings) as running:
         yield _creating(running, rounds)
         yield _claiming(running, 50 if quick else 200)
-        control.scale(running.data, "search_check", 1)
+        supervision.scale(running.data, "search_check", 1)
         yield _checking(running, address, 300 if quick else 1_000, rounds)
         yield _filling(running, address, 2_000 if quick else URLS)
 

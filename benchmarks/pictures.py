@@ -15,7 +15,7 @@ from scripts.system.programs import environment, module
 #: As a blog has them; about 300 kB each.
 SIZE = (1_600, 1_067)
 TOLD = "Two herons stand in a shallow lake at dawn"
-#: What a JPEG's reader stops at: what follows makes the bytes differ, and the picture the same.
+#: The end of a JPEG: bytes after it make files differ with equal pictures.
 END = b"\xff\xd9"
 XMP = (
     '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'

@@ -13,7 +13,7 @@ from benchmarks.environments import python_with
 from benchmarks.index import SLOTS, create, engine_process, wait
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom, process_tree, processor_seconds
-from scripts.system import control
+from pipeline.operations import supervision
 from scripts.system.programs import ROOT
 
 CLIENTS = (1, 256)
@@ -77,7 +77,9 @@ def _times(running: Running, sent: bytes, seconds: float) -> Table:
 
 def _pids(running: Running) -> Mapping[str, list[int]]:
     """Return all processes of each program."""
-    return {pool.name: [pid for top in pool.pids for pid in process_tree(top)] for pool in control.pools(running.data)}
+    return {
+        pool.name: [pid for top in pool.pids for pid in process_tree(top)] for pool in supervision.pools(running.data)
+    }
 
 
 def _used(running: Running, programs: Mapping[str, str]) -> dict[str, float]:

@@ -15,7 +15,7 @@ SENTENCE = "The quick brown fox jumps over the lazy dog."
 #: As long as /tts takes, 10,000 characters.
 LONG = (SENTENCE + " ") * 222 + "Ten chars."
 THOUSAND = LONG[:1_000]
-#: What each engine speaks; and the most milliseconds that it may take, where there is a limit.
+#: Each engine's text, and its limit in milliseconds, if any.
 TEXTS: Mapping[str, Sequence[tuple[str, float | None]]] = {
     "espeak": ((SENTENCE, None), (LONG, None)),
     "hibari": ((SENTENCE, None), (THOUSAND, 1_200)),

@@ -9,14 +9,14 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.report import Table
 from benchmarks.systems import PATIENCE_SECONDS, Running, process_tree, processor_seconds, system
-from scripts.system import control
+from pipeline.operations import supervision
 from scripts.system.embedded import postgres
 from scripts.system.embedded.postgres import create_database
 from scripts.system.programs import environment, module
 
 MOST_SECONDS = 4.0
 MOST_POOL_SECONDS = 3.0
-#: What a process of each program can't do without: its libraries, without our code, settings or models.
+#: The libraries of each program, without our code, settings or models.
 BASE = "psycopg, psycopg_pool, pydantic_settings, redis, structlog"
 WORKER = f"dramatiq.cli, obstore, {BASE}"
 LIBRARIES = {
@@ -93,10 +93,10 @@ def _one_more(running: Running, queue: str) -> float:
     """Return the seconds until one more process of a pool is ready, which alone has the machine."""
     there = _ready(running)[queue]
     began = time.perf_counter()
-    control.scale(running.data, queue, 2)
+    supervision.scale(running.data, queue, 2)
     _wait_for(running, {queue: there + 1})
     took = time.perf_counter() - began
-    control.scale(running.data, queue, 1)
+    supervision.scale(running.data, queue, 1)
     while len(running.pids(queue)) > 1:
         time.sleep(0.02)
     return took

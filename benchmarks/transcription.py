@@ -26,7 +26,7 @@ MOST_OVERHEAD = 1.10
 UPLOAD_BYTES = 25 * 2**20
 MOST_UPLOAD_MS = 500
 AT_ONCE = 8
-#: What an upload may hold of an API process's memory: an eighth of itself, and not all.
+#: Most memory of an upload in an API process, as a share of its size.
 MOST_MIB = 3
 MIB = 2**20
 BOUNDARY = "benchmark"

@@ -10,7 +10,7 @@ import psycopg
 from benchmarks.client import Sample, load, request
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom, process_tree
-from scripts.system import control
+from pipeline.operations import supervision
 
 NUMBERS = (1_000, 3_000)
 KIB, MIB = 2**10, 2**20
@@ -43,7 +43,7 @@ def _measure(running: Running, number: int, table: Table) -> None:
     time.sleep(1)
     added = [_rss(pid) - start for pid, start in zip(processes, before, strict=True)]
     began = time.perf_counter()
-    control.scale(running.data, "made_up", PROCESSES)
+    supervision.scale(running.data, "made_up", PROCESSES)
     asking.join()
     took = time.perf_counter() - began
     [sample] = samples

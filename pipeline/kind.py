@@ -19,15 +19,15 @@ from pipeline.settings import Settings
 class Request(BaseModel):
     """The fields of a kind's request. JSON is read strictly: a number in quotes is not a number.
 
-    A field that is null is one that was not sent, but those in `cleared` take null: it takes what was there away.
-    Errors don't quote what was sent: they may end up in a log."""
+    null means "not sent", except in the `cleared` fields, where it deletes the stored value. Errors don't quote the
+    request, because they may end up in a log."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 
     cleared: ClassVar[frozenset[str]] = frozenset()
 
 
-#: What a JSON Schema says of a text in which something has to stand; its white space lacks what Python's has besides.
+#: JSON Schema of a text that is not blank, by Python's idea of white space.
 NOT_BLANK: JsonDict = {"minLength": 1, "pattern": r"[^\s\u001c-\u001f\u0085]"}
 
 
@@ -35,18 +35,17 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-#: Of a field that is a whole number, as the last part of its `Annotated`: JSON Schema takes 360.0 for one, and some
-#: languages write it so.
+#: Accepts 360.0 for an integer field, as JSON Schema does; the last part of the field's `Annotated`.
 WHOLE = BeforeValidator(_whole)
 
 
 class Stored(BaseModel):
-    """What an item's row keeps, as JSON. Newer code reads older rows: fields are only added, with defaults."""
+    """JSON that an item's row keeps. Newer code reads older rows: fields are only added, with defaults."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, hide_input_in_errors=True)
 
 
-#: What a field begins with in whose place a file was sent; the file's name follows.
+#: Prefix of a field whose value is an uploaded file; the file's name follows.
 UPLOADED = "upload:"
 
 R = TypeVar("R", bound=Request)
@@ -55,14 +54,14 @@ O = TypeVar("O", bound=BaseModel)  # noqa: E741
 
 
 def as_json(stored: BaseModel) -> dict[str, Any]:
-    """Return an input or an output as it is stored: what was set, and no defaults."""
+    """Return an input or an output as it is stored, without defaults."""
     return stored.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 class NewItem(NamedTuple, Generic[I]):
-    """An item to be made: what its worker needs to know, the most it may cost in credits, and its lane.
+    """A new item: its input, its highest price in credits, and its lane (None: the lane named after the kind).
 
-    Items of one lane are claimed together and keep one pace; None is the lane that has the kind's name."""
+    Items of one lane are claimed together and share one pace."""
 
     input: I
     price: int
@@ -70,7 +69,7 @@ class NewItem(NamedTuple, Generic[I]):
 
 
 def as_rows(items: Sequence[NewItem[Any]]) -> list[tuple[dict[str, Any], int, str | None]]:
-    """Return new items as a submission takes them; their inputs at once, which for 10,000 URLs is a third faster."""
+    """Return new items in the form of a submission. All inputs are dumped at once: a third faster for 10,000 URLs."""
     if not items:
         return []
     model: Any = type(items[0].input)
@@ -85,9 +84,9 @@ def _adapter(model: Any) -> TypeAdapter[Any]:
 
 @dataclass(frozen=True, slots=True)
 class FinishedItem(Generic[I, O]):
-    """An item that has ended, for its kind's answer. `output` is None when it failed: `error` then says why.
+    """A finished item, for its kind's answer. A failed one has an `error` and no `output`.
 
-    `input` is None unless the answer shows inputs (`Answer.shows_inputs`)."""
+    `input` is None unless `Answer.shows_inputs`."""
 
     input: I | None
     output: O | None
@@ -112,7 +111,7 @@ class FinishedItem(Generic[I, O]):
 
 @dataclass(frozen=True, slots=True)
 class FileLink:
-    """Stands in a response's media for the URL of an artifact, which needs no key until it expires."""
+    """A placeholder in a response's media for the signed URL of an artifact."""
 
     artifact: str
     expires_at: datetime
@@ -120,7 +119,7 @@ class FileLink:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a route answers: JSON `media`, with FileLinks in it, or the bytes under `artifacts`, one after the other."""
+    """A route's answer: JSON `media`, which may contain FileLinks, or the bytes of `artifacts` one after another."""
 
     media: Any = None
     artifacts: Sequence[str] = ()
@@ -131,42 +130,40 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a kind's work may take, how large its request may be, and how its items take turns with others."""
+    """Time and size limits of a kind's work, and its share of a fair round. None: as the settings say."""
 
-    #: A run past this ends its process.
+    #: A longer run ends its process.
     run: timedelta = timedelta(minutes=10)
-    #: So does a run that reports no progress for so long; None: it need not report any.
+    #: So does a run without progress for so long; None: it need not report any.
     stall: timedelta | None = None
-    #: How long a job may take in all, and how long its result is kept; None: as the settings say.
     deadline: timedelta | None = None
     keep_for: timedelta | None = None
-    #: None: as the settings say.
     body_bytes: int | None = None
-    #: Items of an account in one round, before the turn of everybody else comes (docs/architecture.md, Fair rounds).
+    #: Items of an account in one round (docs/architecture.md, Fair rounds).
     slice_size: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The form of a kind's answer, for the documents and for who waits."""
+    """The form of a kind's answer."""
 
     content_type: str = "application/json"
-    #: Of a JSON answer; of one that a request may ask for instead, where the answer is a file.
+    #: Model of a JSON answer, or of the JSON that a request may ask for in place of a file.
     model: type[BaseModel] | None = None
     #: Content types that a request may ask for instead.
     alternatives: tuple[str, ...] = ()
-    #: Of what is answered at once, with 201, by a kind that nobody waits for.
+    #: Model of the immediate 201 answer of a kind that nobody waits for.
     receipt: type[BaseModel] | None = None
-    #: Whether it shows what the items were given: their inputs are then read as well.
+    #: Whether it shows the items' inputs, which are then read as well.
     shows_inputs: bool = False
-    #: Whether a job without a single success has an answer all the same, rather than its first item's error.
+    #: Whether a job without any success has an answer, rather than its first item's error.
     without_success: bool = False
 
 
 class Kind(Generic[R, I, O]):
-    """One thing that can be asked for: its request, what its items store, and what they deliver.
+    """One thing that can be asked for: its request, and the inputs and outputs of its items.
 
-    A subclass in a capability declares all of it. A simple one states what is required here, and nothing else."""
+    A capability declares it as a subclass; a simple one needs the required attributes alone."""
 
     # Required, with `items` and `response`.
     name: ClassVar[str]
@@ -180,20 +177,19 @@ class Kind(Generic[R, I, O]):
     example: ClassVar[Mapping[str, Any]]
 
     # Optional.
-    #: What its progress counts.
+    #: The unit of its progress.
     unit: ClassVar[str] = "items"
     #: Files among the request's form fields.
     files: ClassVar[tuple[str, ...]] = ()
-    #: Files that may be sent in place of a field, each with that field, which then says `upload:NAME`. The
-    #: request is then a form, else JSON.
+    #: Files by the field that each may be sent in place of, which then says `upload:NAME`. Such a request is a form.
     uploads: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    #: Request fields that are long: its items hold them, and the job's row then does not keep them once more.
+    #: Long request fields: items hold them, and the job's row does not keep a second copy.
     bulky: ClassVar[frozenset[str]] = frozenset()
-    #: More forms of its result, each a path with `{job_id}`, by what people call them.
+    #: Other forms of its result: paths with `{job_id}` by their names.
     downloads: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    #: Field of an item's input that tells people which item it is: its text, its URL.
+    #: Input field that identifies an item to people: its text, its URL.
     subject: ClassVar[str | None] = None
-    #: Whether its answer is sent while it is made, as parts; the output of its only item is then `streams.Parts`.
+    #: Whether its answer is streamed in parts; its only item's output is then `streams.Parts`.
     streams: ClassVar[bool] = False
     #: The lanes of its items; by default the one that has its name.
     lanes: ClassVar[tuple[str, ...]] = ()
@@ -202,7 +198,7 @@ class Kind(Generic[R, I, O]):
 
     @property
     def field_rules(self) -> Mapping[str, Mapping[str, Any]]:
-        """What the OpenAPI document says of fields beside their types: what `check` holds them to."""
+        """Rules that `check` enforces beside the fields' types, for the OpenAPI document."""
         return {}
 
     @property
@@ -226,43 +222,41 @@ class Kind(Generic[R, I, O]):
         return self
 
     def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
-        """Return what the sweep runs now and then: statements by name that delete some rows, and return how many."""
+        """Return statements by name that the sweep runs now and then; each deletes some rows and returns how many."""
         return {}
 
     def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
-        """Return what the sweep does beside its own steps, each in a thread of its own, and each time anew.
+        """Return chores by name, which the sweep runs again and again, each in a thread of its own.
 
-        A chore does what is due, and returns how much that was; if it was anything, the kind's pool is woken."""
+        A chore does what is due and returns how much it did; anything but 0 wakes the kind's pool."""
         return {}
 
     def breakers(self) -> Statement[list[Breaker]] | None:
-        """Return what reads how the services are that its items are asked of; None: there are none."""
+        """Return the statement that reads the circuit breakers of its services; None: it has none."""
         return None
 
     def check(self, request: R, offers: Offers) -> None:
-        """Refuse what the fields' types can't, such as a voice that no engine has. Raises InvalidRequest."""
+        """Refuse values that the types allow, such as a voice that no engine has. Raises InvalidRequest."""
 
     def counts_as(self, request: R) -> int:
-        """Return how many requests it counts as, towards rate limits."""
+        """Return how many requests it counts as in rate limits."""
         return 1
 
     def counts_again(self, items: int) -> int:
-        """Return how many requests so many items count as that are tried again."""
+        """Return how many requests a retry of so many items counts as."""
         return 1
 
     def can_repeat(self, given: Mapping[str, Any]) -> bool:
-        """Return whether an item with this stored input, which failed, may come out otherwise a second time.
-
-        An uploaded file was deleted when its job ended."""
+        """Return whether a failed item with this input may be tried again: uploads are deleted with their job."""
         files = (value for value in given.values() if isinstance(value, str))
         return not self.files and not any(self.uploads and value.startswith(UPLOADED) for value in files)
 
     def receipt(self, job: Job) -> Response | None:
-        """Return what a request is answered at once; None: it waits for its job, or as its headers say."""
+        """Return the immediate answer to a request; None: the request waits for its job, as its headers say."""
         return None
 
     def items(self, request: R) -> list[NewItem[I]]:
-        """Return the items that the request is made of, with their prices."""
+        """Return the request's items with their prices."""
         raise NotImplementedError
 
     def response(self, job: Job, items: Sequence[FinishedItem[I, O]]) -> Response:
@@ -270,7 +264,7 @@ class Kind(Generic[R, I, O]):
         raise NotImplementedError
 
     def respond(self, job: Job, rows: Sequence[Item]) -> Response:
-        """Return the answer that the rows of a job's items make."""
+        """Return the answer made of the rows of a job's items."""
         return self.response(job, [self._finished(row) for row in rows])
 
     def _finished(self, row: Item) -> FinishedItem[I, O]:

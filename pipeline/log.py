@@ -30,7 +30,7 @@ TRACEBACKS = structlog.processors.ExceptionRenderer(structlog.tracebacks.Excepti
 
 
 def _write(text: str) -> None:
-    """Write to standard error. Never raises: who logs goes on, as a heartbeat must, whoever reads the log."""
+    """Write to standard error. Never raises: a heartbeat must go on even if nobody reads the log."""
     with suppress(OSError, ValueError):
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -41,7 +41,7 @@ HOLD_SECONDS = 0.1
 
 
 class Held:
-    """Lines of no more than information that wait to be written together. Safe for many threads."""
+    """Lines of level info and below, which wait to be written together. Safe for many threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -83,7 +83,7 @@ class Held:
             loop.call_soon_threadsafe(loop.call_later, HOLD_SECONDS, self.write)
 
 
-#: Those of this process. An API's request has one line, and each write cost a twentieth of the API's time.
+#: This process's lines. One write a request took a twentieth of the API's time.
 held = Held()
 
 

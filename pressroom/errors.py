@@ -1,6 +1,6 @@
 """Errors: refusals of the service, and answers that did not arrive."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar
@@ -54,72 +54,58 @@ class NotPressroom(PressroomError):
 class Refused(PressroomError):
     """The service answered with an error. Statuses that programs often match have classes of their own."""
 
-    #: The statuses of each class.
-    statuses: ClassVar[frozenset[int]] = frozenset()
     code = "refused"
+    _by_status: ClassVar[dict[int, type["Refused"]]] = {}
+
+    def __init_subclass__(cls, statuses: Iterable[int] = ()) -> None:
+        cls._by_status.update(dict.fromkeys(statuses, cls))
+
+    @classmethod
+    def of_status(cls, status: int) -> type["Refused"]:
+        """Return the class for an HTTP status."""
+        return cls._by_status.get(status, Refused)
 
 
-class InvalidRequest(Refused):
+class InvalidRequest(Refused, statuses={400, 405, 413, 415, 422}):
     """The request is faulty; `details["details"]` names the fields."""
 
-    statuses = frozenset({400, 405, 413, 415, 422})
 
-
-class Unauthorized(Refused):
+class Unauthorized(Refused, statuses={401}):
     """The API key is missing or unknown."""
 
-    statuses = frozenset({401})
 
-
-class InsufficientCredits(Refused):
+class InsufficientCredits(Refused, statuses={402}):
     """The account can't pay; `details` has `credits_required` and `credits_remaining`. Nothing was charged."""
 
-    statuses = frozenset({402})
 
-
-class Forbidden(Refused):
+class Forbidden(Refused, statuses={403}):
     """This key may not do that, or its account is suspended."""
 
-    statuses = frozenset({403})
 
-
-class NotFound(Refused):
+class NotFound(Refused, statuses={404}):
     """It does not exist, or belongs to another account."""
 
-    statuses = frozenset({404})
 
-
-class Conflict(Refused):
+class Conflict(Refused, statuses={409}):
     """Its state does not allow this, such as the result of a running job."""
 
-    statuses = frozenset({409})
 
-
-class Gone(Refused):
+class Gone(Refused, statuses={410}):
     """It has expired."""
 
-    statuses = frozenset({410})
 
-
-class RateLimitExceeded(Refused):
+class RateLimitExceeded(Refused, statuses={429}):
     """Too many requests; wait for `retry_after`."""
 
-    statuses = frozenset({429})
 
-
-class ServiceUnavailable(Refused):
+class ServiceUnavailable(Refused, statuses={502, 503, 504}):
     """The service is not ready, or not reachable; `retry_after` may say when to try again."""
-
-    statuses = frozenset({502, 503, 504})
-
-
-_BY_STATUS = {status: error for error in Refused.__subclasses__() for status in error.statuses}
 
 
 def refusal(status: int, document: Mapping[str, Any], retry_after: str = "") -> Refused:
     """Return the error for an answer's status, JSON document and Retry-After header."""
     known = {"error", "message", "code", "request_id"}
-    return _BY_STATUS.get(status, Refused)(
+    return Refused.of_status(status)(
         str(document.get("message") or document.get("error") or f"The service answered {status}."),
         code=document.get("code"),
         status=status,

@@ -22,7 +22,7 @@ from workers.media.audio.encoding.encodings import Mp3Format, mp3_stream
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import Pcm
 
-#: What the service sends: 24 kHz, 48 kbit/s, constant, mono.
+#: The service's format: 24 kHz, 48 kbit/s, constant, mono.
 FORM = mp3_stream(Mp3Format(48_000, 24_000))
 
 #: Bytes of an audio message.
@@ -54,7 +54,7 @@ class EdgeService:
     times: int = -1
     #: Seconds before each message.
     delay: float = 0.0
-    #: What it was asked to say, as (voice, rate in percent, text).
+    #: Requests as (voice, rate in percent, text).
     asked: list[tuple[str, int, str]] = field(default_factory=list)
     refused: int = 0
     #: Pieces of audio.

@@ -26,7 +26,7 @@ class FakeHub:
     commits: dict[str, str] = field(default_factory=lambda: {"main": COMMIT})
     #: Paths that are kept in git itself, so that the hub knows no SHA-256 of them; the others are large files.
     small: set[str] = field(default_factory=set)
-    #: What is sent instead of a file, although the hub announces the right one.
+    #: Bytes sent in place of a file that the hub announces.
     altered: dict[str, bytes] = field(default_factory=dict)
     #: The size that the hub announces of a file, where it is not the true one.
     announced: dict[str, int] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class FakeHub:
     stall_after: int | None = None
     #: Seconds between the single bytes that come after `stall_after`; None: none come.
     drip_seconds: float | None = None
-    #: Whether it can begin in the middle of a file, and says how long an answer is.
+    #: Whether it serves ranges and announces lengths.
     knows_ranges: bool = True
     tells_length: bool = True
     #: Every request for bytes: path and first byte.

@@ -19,7 +19,7 @@ from workers.handler import Done, Failed, Handler, Outcome, Release, Retry, Task
 
 
 class MadeUpInput(Stored):
-    """What one item does, and how."""
+    """The action of one item, and its options."""
 
     do: str = "done"
     after: float = 0

@@ -1,4 +1,4 @@
-"""What an account's counters of open items must be at any moment, whatever goes on at once."""
+"""The right counters of an account's open items, at any moment."""
 
 from pipeline.database import Row, Statement
 

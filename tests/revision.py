@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-#: What measurements write themselves: a change there does not make the measured code another one.
+#: Files that measurements write; they do not change the measured code.
 WRITTEN = ("docs/benchmarks.md", "docs/faults.md", "docs/pictures", "docs/security.md", "docs/soak.md", "out")
 
 

@@ -20,13 +20,13 @@ BUCKET = "pressroom"
 
 
 class S3Server:
-    """What is stored, and the requests that came."""
+    """The stored objects, and the requests."""
 
     def __init__(self) -> None:
         self.objects: dict[str, tuple[bytes, datetime]] = {}
         self.requests: list[str] = []
         self.is_down = False
-        #: Whether it takes requests and never answers; and the pause before each of ten parts of a GET's body.
+        #: Whether it never answers; and the pause before each of ten parts of a GET's body.
         self.is_silent = False
         self.pause_seconds = 0.0
         self.url = ""

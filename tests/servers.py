@@ -10,11 +10,13 @@ from pathlib import Path
 
 import psycopg
 import redis
+from waiting import wait_for
 
 from pipeline.operations.child_processes import shimmed
 from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
 from scripts.system.embedded.postgres import create_database
+from scripts.system.embedded.roles import OWNER
 from scripts.system.programs import Server, environment
 
 #: Who waits for a lock of ours; others may wait for each other, as the server's own housekeeping does. Unlike
@@ -27,14 +29,15 @@ NO_SYNC = ("fsync", "synchronous_commit", "full_page_writes")
 
 
 @contextmanager
-def start_postgres(folder: Path) -> Iterator[str]:
+def start_postgres(folder: Path, *, is_durable: bool = False) -> Iterator[str]:
     """Run a PostgreSQL with its data in `folder`; yield its URL."""
     server = postgres.server(folder)
     with running(server, folder, lambda: create_database(server.url)):
-        with psycopg.connect(server.url, autocommit=True) as connection:
-            for setting in NO_SYNC:
-                connection.execute(f"ALTER SYSTEM SET {setting} = off")
-            connection.execute("SELECT pg_reload_conf()")
+        if not is_durable:
+            with psycopg.connect(server.url, user=OWNER, autocommit=True) as connection:
+                for setting in NO_SYNC:
+                    connection.execute(f"ALTER SYSTEM SET {setting} = off")
+                connection.execute("SELECT pg_reload_conf()")
         yield server.url
 
 
@@ -96,13 +99,13 @@ def stop(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
 
 def wait_for_end(pid: int, *, seconds: float = 60) -> None:
     """Return once a process has ended; init may leave its entry as a zombie for a while."""
-    until = time.monotonic() + seconds
-    while is_running(pid):
-        assert time.monotonic() < until, f"process {pid} still runs after {seconds} s"
-        time.sleep(0.02)
+    wait_for(lambda: not is_running(pid), seconds=seconds, about=lambda: f"process {pid} still runs")
 
 
 def is_running(pid: int) -> bool:
-    """Say whether a process runs; a zombie does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return state.stdout.strip()[:1] not in ("", "Z")
+    """Return whether a process runs; a zombie does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2]
+    except OSError:
+        return False
+    return not state.startswith("Z")

@@ -88,7 +88,7 @@ class SiteServices:
     faults: deque[str] = field(default_factory=deque)
     always: str | None = None
     retry_after: str = ""
-    #: What the token endpoint refuses with, if it does.
+    #: The token endpoint's refusal, if any.
     refusal: str | None = None
     #: Tokens that are no longer taken.
     stale: set[str] = field(default_factory=set)

@@ -26,6 +26,7 @@ from servers import is_running, start_postgres, wait_for_end
 from pipeline.accounts.accounts import open_account
 from pipeline.database import Database
 from pipeline.lifecycle.migrations import migrate
+from pipeline.operations import supervision
 from pipeline.operations.child_processes import shimmed
 from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
@@ -133,7 +134,7 @@ class Running:
 
     def pids(self, program: str) -> list[int]:
         """Return the processes that the supervisor started for a program."""
-        return next(pool.pids for pool in control.pools(self.data) if pool.name == program)
+        return next(pool.pids for pool in supervision.pools(self.data) if pool.name == program)
 
     def workers(self, queue: str) -> list[int]:
         """Return the processes that do a pool's work: the children of its masters."""

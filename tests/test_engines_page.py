@@ -13,8 +13,6 @@ DOCS = Path(__file__).parent.parent / "docs"
 @pytest.fixture(scope="module")
 def examples() -> object:
     spec = importlib.util.spec_from_file_location("make_examples", DOCS / "make_examples.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

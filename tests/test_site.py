@@ -18,7 +18,7 @@ from pipeline.settings import Settings
 from scripts.commands.settings import list_variables
 
 ROOT = Path(__file__).parents[1]
-#: What a browser would load by itself.
+#: Attributes whose addresses a browser loads by itself.
 LOADED = re.compile(r"""<(?:script|img|audio|source|iframe|link)\b[^>]*?(?:src|href)=["']?(https?:)?//[^"'>]*""")
 
 

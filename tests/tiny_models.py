@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-#: What they can say. Random weights speak no sense, but in words.
+#: Their vocabulary: random weights make no sense, but words.
 WORDS = """
 a the dog cat house tree red blue green white black small large car street beach sky sun boat child
 woman man table chair book window door flower bird horse field river stone bread cup lamp road
@@ -27,43 +27,6 @@ TEMPLATE = (
     "{% if part.type == 'image' %}<image>{% else %}{{ part.text }}{% endif %}{% endfor %}"
     "<end_of_utterance>\n{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
 )
-
-
-def build_blip(folder: Path) -> Path:
-    """Write a BLIP model into a folder."""
-    import torch
-    from transformers import BertTokenizer, BlipConfig, BlipForConditionalGeneration, BlipProcessor
-    from transformers.models.blip.image_processing_pil_blip import BlipImageProcessorPil
-
-    vocabulary = {
-        word: place for place, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[DEC]", *WORDS.split(), "."])
-    }
-    tokenizer = BertTokenizer(vocab=vocabulary, bos_token="[DEC]")
-    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    config = BlipConfig(
-        text_config={
-            **shape,
-            "vocab_size": len(vocabulary),
-            "encoder_hidden_size": 32,
-            "max_position_embeddings": 128,
-            "bos_token_id": vocabulary["[DEC]"],
-            "eos_token_id": vocabulary["[SEP]"],
-            "sep_token_id": vocabulary["[SEP]"],
-            "pad_token_id": vocabulary["[PAD]"],
-            "initializer_range": SWAY,
-        },
-        vision_config={**shape, "image_size": 32, "patch_size": 8, "initializer_range": SWAY},
-        projection_dim=32,
-        image_text_hidden_size=32,
-    )
-    torch.manual_seed(7)
-    model = BlipForConditionalGeneration(config)
-    with torch.no_grad():
-        model.text_decoder.cls.predictions.decoder.weight.normal_(0, SWAY)
-    model.save_pretrained(folder)
-    images = BlipImageProcessorPil(size={"height": 32, "width": 32})
-    BlipProcessor(images, tokenizer).save_pretrained(folder)
-    return folder
 
 
 def build_chat_vlm(folder: Path) -> Path:

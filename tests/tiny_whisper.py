@@ -51,7 +51,7 @@ def build(
         )
     )  # fmt: skip
     spoken = [_as_bytes(word) for word in words]
-    # What follows <|startoftranscript|>; an English model is asked for neither a language nor a task.
+    # Tokens after <|startoftranscript|>; an English model gets no language and no task.
     prompt = [f"<|{language}|>", "<|transcribe|>"] if language else []
     said = [*prompt, "<|0.00|>", *spoken, f"<|{SAYS_FOR * 0.02:.2f}|>"]
     with torch.no_grad():

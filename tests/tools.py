@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import pytest
 
-#: What must be there, separated by commas.
+#: Required programs, separated by commas.
 NEEDED = "PRESSROOM_TESTS_NEED"
 
 

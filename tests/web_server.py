@@ -36,7 +36,7 @@ TLS_HANDSHAKE = b"\x16"
 
 @dataclass
 class Answer:
-    """What is sent for one request: `raw` at once, then `piece` every so often until the client leaves.
+    """The answer to one request: `raw` at once, then `piece` every so often until the client leaves.
 
     `then`: keep the connection for the next request, close it, reset it, or hold it open in silence.
     """

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass(frozen=True)
 class Event:
-    """What came with one request; header names are lower case."""
+    """One request; header names are in lower case."""
 
     path: str
     headers: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What dramatiq loads: `dramatiq workers.main -Q synthesis -p 1 -t 1` serves the synthesis queue with one process."""
+"""The module that dramatiq loads: `dramatiq workers.main -Q synthesis -p 1 -t 1` serves synthesis with one process."""
 
 import os
 import signal
@@ -21,14 +21,15 @@ from pipeline.wakes.broker import WakeBroker, actor_name, connect
 from workers.engines import malloc
 from workers.engines.resources import Resources
 from workers.pool.handlers import load_handlers
+from workers.pool.leaving import leave_when_idle
 from workers.pool.run import Runner
 
-#: Statements that the runs of a process send at once, such as a look for a fresh answer.
+#: Statements that a process's runs send at once.
 MOST_OF_RUNS = 4
 
 
 class Pools(Middleware):
-    """The runners of this process, one a queue, each made at its first look."""
+    """The runners of this process, one a queue, made when first needed."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -40,31 +41,32 @@ class Pools(Middleware):
         self._end_telling: Callable[[], None] = lambda: None
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
-        """Find out whether this process serves one queue alone; then it waits for its wake-ups by itself."""
+        """Note whether this process serves one queue alone; then it waits for wake-ups by itself."""
         self._is_alone = len(worker.consumer_whitelist or broker.get_declared_queues()) == 1
 
     def after_worker_boot(self, broker: Broker, worker: Worker) -> None:
-        """Tell operators of this process from now on."""
+        """Start to report this process to operators."""
         if isinstance(broker, WakeBroker):
+            if self._settings.small:
+                leave_when_idle(lambda: any(runner.is_busy() for runner in list(self._runners.values())))
             self._end_telling = ProcessReporter(lambda: ", ".join(self._runners) or "starting").start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
-        """Stop, where no signal's handler did: it came before this module was loaded, or was not SIGTERM."""
+        """Stop, unless SIGTERM's handler did: the signal may have come before this module was loaded."""
         self.stop()
 
     def stop(self) -> None:
         """Claim nothing more, and finish or give back what is held; called by SIGTERM's handler.
 
-        Dramatiq's own stop comes up to a second later. It never comes where the master was killed while it waited for
-        this worker to start: the worker's main thread then waits for it for ever (multiprocessing.Event)."""
+        Dramatiq's own stop comes up to a second later, or never if the master was killed while this worker started."""
         if self._is_stopping:
             return
-        self._is_stopping = True  # first, for a runner that is just being made
+        self._is_stopping = True  # first, for a runner that is being made
         for runner in list(self._runners.values()):
             runner.stop()
 
     def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
-        """Tell that it ends."""
+        """Report the end of this process."""
         self._end_telling()
 
     def declare(self, broker: WakeBroker) -> None:
@@ -79,7 +81,7 @@ class Pools(Middleware):
             runner = self._runners[queue]
             if self._is_stopping:  # while this process still started
                 runner.stop()
-            # A message's way through Dramatiq's threads would take as long as a claim.
+            # A message would take as long through Dramatiq's threads as a claim.
             runner.serve() if self._is_alone else runner.drain()
 
         dramatiq.actor(broker=broker, actor_name=actor_name(queue), queue_name=queue)(work)
@@ -91,7 +93,7 @@ class Pools(Middleware):
         slots = max(handler.slots for handler in handlers.values())
         database = Database(
             database_url,
-            # One for reports and claims, one for the heartbeat, and some for the runs, whose own take a millisecond.
+            # One for reports and claims, one for the heartbeat, some for the runs, which need them for a millisecond.
             connections=min(slots, MOST_OF_RUNS) + 2,
             patience=timedelta(seconds=settings.work.lease_seconds * 2 / 3),
             prepare=settings.database.prepare,
@@ -109,7 +111,7 @@ class Pools(Middleware):
         )
 
 
-# Before any library of the Hugging Face hub is imported: nobody is told what runs here.
+# Before the Hugging Face hub's library is imported, which would send telemetry.
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 malloc.use_one_arena()
 _settings = Settings()

@@ -45,7 +45,6 @@ class VerifyKey(Resource):
         is_open=True,
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer whether a key is valid, and whose it is."""
         services = self._services
         _, fields = await read_json(req, max_bytes=services.settings.api.max_json_bytes)
         caller = await services.authenticator.find(_key_field(header_key(req) or fields.get("api_key", query_key(req))))

@@ -1,12 +1,11 @@
-"""Dashboard: the pages for people, under /dashboard. Each module or folder in `pages` is found by itself.
+"""Dashboard: the pages for people, under /dashboard. Modules and folders in `pages` are found by themselves.
 
 A page is one module and one template (docs/dashboard.md shows both):
 
-- `PAGE = Page(path, title, section)` puts it into the navigation; `PAGES` is a list of several. With
-  `operators_only=True` nobody else sees it or gets in.
-- `resources(services)` returns the Falcon resources of the module by path, all below /dashboard. Whoever asks for one
-  of them is signed in, and an operator where `operators_only` says so: `Guard` sees to it before the resource is
-  called. A module with `IS_PUBLIC = True` is for all.
+- `PAGE = Page(path, title, section)` adds it to the navigation; `PAGES` is a list of several. `operators_only=True`
+  hides it from everybody else.
+- `RESOURCES` has the Falcon resources of the module by path. `Guard` lets only signed-in readers in, or only
+  operators. With `IS_PUBLIC = True` the module is open to all.
 """
 
 import importlib
@@ -23,7 +22,7 @@ from api.services.services import Services
 
 
 class Dashboard:
-    """What the application needs of the dashboard: its resources by path, and who may ask for which."""
+    """The dashboard's resources by path, and their guard."""
 
     def __init__(self, services: Services) -> None:
         static = load_static_files()
@@ -31,7 +30,7 @@ class Dashboard:
         access = {static.route: Access.PUBLIC}
         found: list[Page] = []
         for module in _load_pages():
-            own: Mapping[str, object] = module.resources(services)
+            own: Mapping[str, object] = {path: build(services) for path, build in module.RESOURCES.items()}
             self.resources |= own
             access |= dict.fromkeys(own, _access(module))
             found += _pages(module)
@@ -40,7 +39,7 @@ class Dashboard:
 
 
 def load_navigation() -> list[Page]:
-    """Return all pages that the navigation leads to."""
+    """Return all pages of the navigation."""
     return [page for module in _load_pages() for page in _pages(module)]
 
 

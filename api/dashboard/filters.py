@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from pipeline.jobs.job_views import MOST_COUNTED
 
-#: What stands where there is no value.
+#: Shown in place of a missing value.
 NONE = "–"
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 

@@ -1,4 +1,4 @@
-"""Job actions: what is done with the jobs that somebody has ticked, one after the other, and what is said of it."""
+"""Job actions: retry, cancel or delete selected jobs one by one, and report the outcome."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,11 +14,9 @@ from api.services.services import Services
 from pipeline.accounts.sessions import Session
 from pipeline.errors import InvalidRequest, PressroomError
 
-#: Jobs that are changed at once: those of one page.
+#: Most jobs changed at once: those of one page.
 MOST_JOBS = 100
-
-
-#: Why something was not done, in the words of pages, by the code of the error.
+#: Reasons by error code, in the words of pages.
 REASONS = {
     "job_not_found": "There is no such job.",
     "job_not_finished": "It is still running; cancel it first.",
@@ -29,14 +27,14 @@ REASONS = {
 
 
 class ActionUnknown(InvalidRequest):
-    """The form asks for something that can't be done with jobs."""
+    """There is no such action."""
 
     code = "action_unknown"
 
 
 @dataclass
 class ActionDone:
-    """What came of an action: the jobs that it was done with (of a retry, the new ones), and why not with others."""
+    """The outcome of an action: the jobs changed (for a retry, the new ones), and the reasons for the others."""
 
     jobs: list[str] = field(default_factory=list)
     refusals: Counter[str] = field(default_factory=Counter)
@@ -46,17 +44,17 @@ Action = Callable[[str], Awaitable[str]]
 
 
 class JobActions:
-    """The actions by their names; each takes a job's id and returns the id of the job to look at."""
+    """Actions by name; each takes a job's id and returns the id of the job to show."""
 
     def __init__(self, services: Services, req: falcon.asgi.Request, session: Session, *, once: str) -> None:
         self._services = services
         self._context = context_of(req)
         self._caller = session.caller
-        self._once = once  # names the page that the form was on: sent twice, it is one retry
+        self._once = once  # identifies the page: its form sent twice is one retry
         self.by_name: Mapping[str, Action] = {"retry": self._retry, "cancel": self._cancel, "delete": self._delete}
 
     async def carry_out(self, name: str, job_ids: Sequence[str]) -> ActionDone:
-        """Do it with each of the jobs. Raises ActionUnknown."""
+        """Apply an action to each job. Raises ActionUnknown."""
         action = self.by_name.get(name)
         if action is None:
             raise ActionUnknown(f"{name[:60]!r} can't be done with jobs; there is {', '.join(self.by_name)}.")
@@ -82,7 +80,7 @@ class JobActions:
         return job_id
 
 
-#: What is said of an action that was done.
+#: Words for a completed action.
 SAID = {"retry": "tried again", "cancel": "ended", "delete": "deleted"}
 
 

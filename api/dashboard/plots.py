@@ -16,7 +16,7 @@ BAR_PART = 0.75
 MAX_LABELS = 5
 #: Colours that style.css has (.s0 …); further series begin again.
 COLOURS = 6
-#: What the top of an axis may be, times a power of ten.
+#: Tops of an axis, times a power of ten.
 ROUND = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 Values = Sequence[float | None]

@@ -1,4 +1,4 @@
-"""Previews: what a page shows of a job's result, by its media type."""
+"""Previews: a job's result as a page shows it, by its content type."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,17 +8,17 @@ from api.work.answers import refuse_gone
 from pipeline.errors import PressroomError
 from pipeline.lifecycle.jobs import Job, find_items
 
-#: A result of more items is shown item by item alone: to make its whole answer would take long.
+#: Results with more items are only listed: their whole answer takes long to make.
 MOST_ITEMS = 100
 #: Bytes of a text that are shown.
 SHOWN_BYTES = 20_000
-#: What a browser shows by itself, by the beginning of the content type; anything else is for downloading.
+#: Forms that a browser shows, by the start of the content type; others are downloads.
 FORMS = {"audio/": "sound", "image/": "picture", "text/": "text", "application/x-subrip": "text"}
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A result: `form` is json, sound, picture, text, file, or none, where `why` says why there is none."""
+    """A result. `form` is json, sound, picture, text, file or none; `why` explains none."""
 
     form: str
     content_type: str = ""
@@ -28,7 +28,7 @@ class Preview:
 
 
 async def preview_of(services: Services, job: Job) -> Preview:
-    """Return what can be shown of a job's result."""
+    """Return the preview of a job's result."""
     kind = services.kinds.get(job.kind)
     if kind is None or job.items_total > MOST_ITEMS:
         return Preview("none")

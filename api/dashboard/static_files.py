@@ -20,7 +20,7 @@ TYPES = {
     ".png": "image/png",
     ".woff2": "font/woff2",
 }
-#: Those of TYPES that are smaller when compressed.
+#: Types that compress well.
 TEXTS = frozenset((".css", ".js", ".svg"))
 
 

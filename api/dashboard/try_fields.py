@@ -1,4 +1,4 @@
-"""Try fields: the fields of a form, made from the request models of kinds, so that they can't fall behind them."""
+"""Try fields: the fields of a form, made from the request models of kinds."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +10,9 @@ from pipeline.kind import AnyKind
 from pipeline.offers.offers import Offers
 from pipeline.registry import Kinds
 
-#: A text that may be longer than so many characters, or of any length, gets several lines.
+#: Longer texts get several lines.
 LONGEST_LINE = 300
-#: What a form's control and its script are told of a type of JSON schema.
+#: Controls by JSON Schema type, and attributes by keyword.
 CONTROLS = {"string": "text", "integer": "number", "number": "number", "boolean": "tick"}
 ATTRIBUTES = {"minimum": "min", "maximum": "max", "maxLength": "maxlength"}
 
@@ -39,18 +39,18 @@ class FormField:
 
     @property
     def is_optional(self) -> bool:
-        """Whether to say that it may stay empty: a list may have another field in its place."""
+        """Whether to mark it as optional; another field may replace a list."""
         return not self.is_required and self.default is None and self.type not in ("file", "lines")
 
     @property
     def default_json(self) -> str:
-        """The default as JavaScript writes it: 1, where Python writes 1.0."""
+        """The default in JavaScript: 1 rather than 1.0."""
         whole = isinstance(self.default, float) and self.default.is_integer()
         return json.dumps(int(self.default) if whole else self.default, separators=(",", ":"), ensure_ascii=False)
 
     @property
     def shown(self) -> str:
-        """The value that the field begins with."""
+        """The initial value."""
         value = self.default if self.value is None else self.value
         if value is None:
             return ""
@@ -62,7 +62,7 @@ class FormField:
 
 
 def form_fields(page: TryPage, kinds: Kinds, offers: Offers) -> list[FormField]:
-    """Return the fields of all kinds of a page, files last; one that several kinds have stands once."""
+    """Return the fields of all kinds of a page, each once, files last."""
     found: dict[str, FormField] = {}
     for trial in page.trials:
         for one in (*_texts(page, kinds[trial.kind]), *_files(page, kinds[trial.kind])):
@@ -110,13 +110,13 @@ def _files(page: TryPage, kind: AnyKind) -> Iterator[FormField]:
 
 
 def _plain(described: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of a field that may be null, as if it could not be."""
+    """Return the schema of a field without its null."""
     options = [one for one in described.get("anyOf", ()) if one.get("type") != "null"]
     return options[0] if len(options) == 1 else described
 
 
 def _control(schema: Mapping[str, Any]) -> tuple[str, str]:
-    """Return how a field is entered, and how it is read."""
+    """Return a field's control and type."""
     if "enum" in schema:
         return "choice", "string"
     declared = schema.get("type")
@@ -133,7 +133,7 @@ def _with_choices(page: TryPage, one: FormField, offers: Offers) -> FormField:
     if one.name not in page.choices:
         return one
     choices = page.choices[one.name](offers)
-    # Where no engine has spoken up yet, anything may be entered.
+    # Before any engine has reported, anything may be entered.
     return replace(one, control="choice", choices=choices) if choices else one
 
 

@@ -1,4 +1,4 @@
-"""Address: which client sends a request, and to which host, also behind trusted proxies."""
+"""Address: the client of a request and the host it was sent to, also behind trusted proxies."""
 
 import ipaddress
 import re
@@ -9,9 +9,9 @@ import falcon.asgi
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-#: What may stand in a Host header, and so in a URL that we make; nothing that ends a host or begins a path.
+#: Valid Host headers, which go into URLs: nothing that ends a host or begins a path.
 HOST = re.compile(r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
-#: Bits of an IPv6 address that say whose it is: a connection is given all addresses below them (RFC 6177).
+#: Bits of an IPv6 address that identify its subscriber (RFC 6177).
 SUBSCRIBER_BITS = 64
 
 
@@ -21,10 +21,9 @@ def read_networks(text: str) -> list[Network]:
 
 
 def client_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
-    """Return the address of the client: the last one in X-Forwarded-For that is no trusted proxy's.
+    """Return the client's address: the last one in X-Forwarded-For that is not a trusted proxy's.
 
-    A unix socket has no address: what connects to it is the operator's proxy.
-    """
+    A unix socket has no address; the operator's proxy connects to it."""
     peer = _peer(req)
     if peer and not _is_trusted(peer, trusted):
         return peer
@@ -38,12 +37,12 @@ def client_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
 
 
 def counted_address(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
-    """Return what attempts of a client are counted under: its address; of IPv6 its network, all of which is its own."""
+    """Return the address under which a client's attempts are counted: for IPv6, its whole network."""
     return subscriber_of(client_address(req, trusted))
 
 
 def subscriber_of(address: str) -> str:
-    """Return whose an address is: itself; of IPv6 its network, all of which is its own."""
+    """Return an address, or its subscriber's network for IPv6."""
     try:
         parsed = _parse(address)
     except ValueError:
@@ -54,7 +53,7 @@ def subscriber_of(address: str) -> str:
 
 
 def is_uncounted(address: str, trusted: Sequence[Network]) -> bool:
-    """Return whether connections from an address may stand for many clients: a proxy's, or one of this machine."""
+    """Return whether an address may stand for many clients: a proxy's, or this machine's."""
     try:
         return _parse(address).is_loopback or _is_trusted(address, trusted)
     except ValueError:  # a unix socket has none
@@ -62,11 +61,11 @@ def is_uncounted(address: str, trusted: Sequence[Network]) -> bool:
 
 
 def base_url(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
-    """Return scheme and host that a request was sent to, by its own headers or those of a trusted proxy."""
+    """Return scheme and host of a request, from its own headers or a trusted proxy's."""
     scheme, hosts = req.scheme, [req.get_header("Host") or ""]
     peer = _peer(req)
     if trusted and (not peer or _is_trusted(peer, trusted)):
-        # Of several, the last was written by the proxy that is trusted.
+        # The trusted proxy wrote the last of several values.
         proto = (req.get_header("X-Forwarded-Proto") or "").rpartition(",")[2].strip().lower()
         scheme = proto if proto in {"http", "https"} else scheme
         hosts.insert(0, (req.get_header("X-Forwarded-Host") or "").rpartition(",")[2].strip())
@@ -76,13 +75,13 @@ def base_url(req: falcon.asgi.Request, trusted: Sequence[Network]) -> str:
 
 
 def _parse(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return an address; one of IPv4 as such, also where a socket of both protocols has it. Raises ValueError."""
+    """Return an address, with IPv4-mapped IPv6 as IPv4. Raises ValueError."""
     parsed = ipaddress.ip_address(address)
     return (parsed.ipv4_mapped or parsed) if isinstance(parsed, ipaddress.IPv6Address) else parsed
 
 
 def _peer(req: falcon.asgi.Request) -> str:
-    """Return the address at the other end of the connection; empty for a unix socket."""
+    """Return the peer's address; empty for a unix socket."""
     peer, *_ = req.scope.get("client") or ("",)
     return str(peer or "")
 

@@ -1,6 +1,6 @@
-"""Connections: gunicorn's, with limits for heads, unread answers and addresses, and with refusals in our words.
+"""Connections: gunicorn's, with limits for heads, unread answers and addresses.
 
-What gunicorn refuses itself, before there is a request, is answered, logged and counted like all else."""
+Requests that gunicorn itself refuses are answered, logged and counted like all others."""
 
 import asyncio
 import fcntl
@@ -20,9 +20,9 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: How long what a refused client still sends is read and dropped: it would not see its answer if that was left unread.
+#: How long to drop what a refused client still sends; left unread, it would lose its answer.
 LINGER_SECONDS = 1.0
-#: uvloop runs what is due before it reads what has come.
+#: uvloop runs due timers before it reads.
 READ_SECONDS = 0.05
 #: Scheme and host before a path.
 ABSOLUTE = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
@@ -30,24 +30,24 @@ ABSOLUTE_BYTES = re.compile(rb"https?://[^/?#]*", re.IGNORECASE)
 
 
 class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
-    """One connection. What begins with `_` and is not made here is gunicorn's own; `tests/api` notice their end."""
+    """One connection. Private names not defined here are gunicorn's; `tests/api` notice if they go."""
 
     _head_timer: asyncio.TimerHandle | None = None
-    #: The number of the request whose head the timer is for.
+    #: Number of the request whose head is timed.
     _timed_head = 0
-    #: Whose connections this is counted with.
+    #: The address or network that the connection counts for.
     _subscriber: str | None = None
-    #: A head has begun to come, but no request has.
+    #: Bytes of a head have arrived.
     _has_begun = False
-    #: An answer said that it is the last.
+    #: An answer announced that it is the last.
     _is_last = False
     _closed: bool
-    #: The client was refused, and is given a moment to read why.
+    #: The client was refused, and has a moment to read why.
     _is_lingering = False
     _unread_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin; who sends no whole head is not waited for longer than the worker says."""
+        """Begin, and time the first head."""
         super().connection_made(transport)
         self.worker.connections.add(self)
         self._time_head(1)
@@ -67,7 +67,7 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what comes; of a refused client it is dropped."""
+        """Read, or drop what a refused client sends."""
         if self._is_lingering:
             return
         self._has_begun = True
@@ -76,12 +76,12 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
             self._time_head(self.req_count)
 
     def pause_writing(self) -> None:
-        """Wait with what is written, as the client does not read; not for longer than the worker says."""
+        """Stop writing while the client does not read, for a limited time."""
         super().pause_writing()
         self._look_at_unread()
 
     def resume_writing(self) -> None:
-        """Go on, as the client has read; a connection that is being closed ends once all was read."""
+        """Go on writing; a closing connection ends once all was read."""
         self._stop_looking_at_unread()
         if self._closed:
             self._look_at_unread()
@@ -89,11 +89,11 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
 
     @property
     def is_new(self) -> bool:
-        """Whether no request has come on it yet."""
+        """Whether no request has arrived yet."""
         return bool(self.req_count <= 1)
 
     def close_if_idle(self) -> None:
-        """Close the connection, unless a request is being answered on it, or was just read."""
+        """Close the connection, unless a request is being answered or was just read."""
         if self._awaiting_request and not self._finishing_calls and not self._request_ready.is_set():
             self._keepalive_timeout()
 
@@ -109,18 +109,18 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
             self._refuse(TooManyConnections(limit))
 
     def _time_head(self, number: int) -> None:
-        """Wait no longer than the worker says for the head of a request: of the first, also before it has begun."""
+        """Limit the time for a request's head."""
         if self._head_timer is not None:
             self._head_timer.cancel()
         self._timed_head = number
         self._head_timer = self.worker.loop.call_later(self.worker.header_seconds, self._look_once_more)
 
     def _look_once_more(self) -> None:
-        """Give up a head that has not come; not one that waits to be read, as in a process that was busy."""
+        """Give up a missing head, after reading what has arrived meanwhile, as in a busy process."""
         self._head_timer = self.worker.loop.call_later(READ_SECONDS, self._limit_head)
 
     def _limit_head(self) -> None:
-        """Refuse a head that has begun and not ended; close a connection on which none has begun."""
+        """Refuse an unfinished head; close a connection without one."""
         is_waited_for = self._awaiting_request and not self._request_ready.is_set()
         if self.req_count != self._timed_head or not is_waited_for or self._finishing_calls:
             return
@@ -133,7 +133,7 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
             self._keepalive_timeout()
 
     def _look_at_unread(self) -> None:
-        """Look in a while whether the client has taken anything of what is written for it."""
+        """Check later whether the client has read anything."""
         self._stop_looking_at_unread()
         if self.transport.get_write_buffer_size():
             seconds = self.worker.unread_seconds
@@ -145,25 +145,25 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
             self._unread_timer = None
 
     def _limit_unread(self, before: int) -> None:
-        """End a connection whose client took nothing since the last look: it would keep its answer for ever."""
+        """End a connection whose client has read nothing since the last check."""
         if self._unread_bytes() < before:
             self._look_at_unread()
         else:
             log.info("connection ended, its client reads nothing", seconds=self.worker.unread_seconds)
-            # Reset: the system would keep what is unread, and try to send it.
+            # Reset, or the system would keep trying to send the rest.
             self.transport.get_extra_info("socket").setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
             )
             self.transport.abort()
 
     def _unread_bytes(self) -> int:
-        """Return the bytes that the client has not taken: the transport's, and the system's (tcp(7), SIOCOUTQ)."""
+        """Return the unread bytes: the transport's and the system's (tcp(7), SIOCOUTQ)."""
         queued = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, struct.pack("i", 0))
         size: int = self.transport.get_write_buffer_size()
         return size + int(struct.unpack("i", queued)[0])
 
     def _feed_callback_parser(self, data: bytes) -> bool:
-        """Read what has come; returns whether the connection goes on."""
+        """Parse the data; return whether the connection goes on."""
         try:
             goes_on: bool = super()._feed_callback_parser(data)
         except ValueError as error:  # a length of more digits than Python reads
@@ -171,7 +171,7 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
             self._close_transport()
             return False
         if goes_on and not self._awaiting_request and not self._request_ready.is_set():
-            self._time_head(self.req_count + 1)  # it has begun to come behind the request that was answered
+            self._time_head(self.req_count + 1)  # a head arrived behind the answered request
         return goes_on
 
     def _refuse(self, error: PressroomError) -> None:
@@ -180,11 +180,11 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
         self._request_ready.set()
 
     def _send_error_response(self, status: int, message: str, extra_headers: Any = ()) -> None:
-        """Answer in gunicorn's stead; `message` is its reason."""
+        """Answer in place of gunicorn; `message` is its reason."""
         self._answer(refusal_of(status, message))
 
     def _answer(self, error: PressroomError) -> None:
-        # A request whose head has come, and that the loop has taken: else it is not answered at all any more.
+        # The loop has taken the request; otherwise it is not answered any more.
         is_noted = bool(self.req_count) and not self._awaiting_request and self._current_request is not None
         headers, body = self.app.refuse(error, is_noted=is_noted)
         status = HTTPStatus(error.status)
@@ -193,7 +193,7 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
         self._is_lingering = True
 
     def _close_transport(self) -> None:
-        """Close the connection; a refused client is given a moment to read why."""
+        """Close the connection; give a refused client a moment to read why."""
         if self._closed:
             return
         self._look_at_unread()  # it ends once all was read
@@ -203,19 +203,19 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
         self._closed = True
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        self._resume_reading()  # a body that nobody wanted may have stopped it
+        self._resume_reading()  # an unwanted body may have paused it
         self.worker.loop.call_later(LINGER_SECONDS, self.transport.close)
 
     def _build_http_scope(self, request: Any, sockname: Any, peername: Any) -> dict[str, Any]:
         scope: dict[str, Any] = super()._build_http_scope(request, sockname, peername)
-        if ABSOLUTE.match(scope["path"]):  # RFC 9112, section 3.2.2: a server takes the form that proxies are sent
+        if ABSOLUTE.match(scope["path"]):  # RFC 9112, section 3.2.2: servers accept absolute forms
             scope["path"] = ABSOLUTE.sub("", scope["path"], count=1) or "/"
             scope["raw_path"] = ABSOLUTE_BYTES.sub(b"", scope["raw_path"], count=1) or b"/"
         return scope
 
     def _send_response_start(self, status: int, headers: Any, request: Any, close: bool = False) -> None:
         is_refusal = status >= HTTPStatus.BAD_REQUEST and (b"connection", b"close") in headers
-        # HTTP/1.0 has no chunks: what has no length ends with its connection.
+        # HTTP/1.0 has no chunks: answers without a length end with the connection.
         ends_by_close = request.version < (1, 1) and b"content-length" not in {name.lower() for name, _ in headers}
         if is_refusal or ends_by_close:
             self._is_last = True
@@ -228,5 +228,5 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
         return goes_on and not self._is_last
 
     def _is_websocket_upgrade(self, request: Any) -> bool:
-        """Return False: we speak HTTP alone, and a server may pass over Upgrade (RFC 9110, section 7.8)."""
+        """Return False: a server may ignore Upgrade (RFC 9110, section 7.8)."""
         return False

@@ -1,4 +1,4 @@
-"""Middleware: what every answer has, whatever made it: headers, one log line, metrics."""
+"""Middleware: headers, one log line and metrics for every answer."""
 
 import asyncio
 import contextlib
@@ -28,11 +28,11 @@ Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
-#: The client left before its answer (nginx's number; it goes to log and metrics alone).
+#: The client left before its answer (nginx's number; for log and metrics only).
 CLIENT_LEFT = 499
-#: Methods that metrics count by; otherwise each method that a client invents would be a new series.
+#: Methods counted by metrics; a client's invented method would be a new series.
 METHODS = frozenset(falcon.HTTP_METHODS)
-#: Longest time that the rest of a refused body is read for: whoever sends slower is not waited for.
+#: Longest time to read the rest of a refused body.
 MAX_DROP_SECONDS = 10.0
 NOSNIFF = (b"x-content-type-options", b"nosniff")
 NO_STORE = (b"cache-control", b"no-store")
@@ -70,11 +70,10 @@ class RequestMiddleware:
             context.status = CLIENT_LEFT
             raise
         except PressroomError as error:
-            # Foreseen, but after the answer had begun. The server closes the connection when we return without its
-            # last chunk; given the exception, it would write a traceback as well.
+            # The answer had begun: returning without its last chunk closes the connection, without a traceback.
             log.warning("answer broken off", code=error.code, error=error.message)
-        except Exception:
-            context.status = context.status or HTTPStatus.INTERNAL_SERVER_ERROR  # which the server answers
+        except Exception:  # any bug of the application: note its status, then the server answers
+            context.status = context.status or HTTPStatus.INTERNAL_SERVER_ERROR
             raise
         finally:
             context.at_end.close()
@@ -84,16 +83,16 @@ class RequestMiddleware:
             await _drop(receive, context.dropped_bytes)
 
     def _of_body(self, scope: Message, receive: Receive, context: RequestContext) -> tuple[Message, Receive]:
-        """Return the scope and the `receive` of a request with a body, which the context knows from now on."""
+        """Return the scope and `receive` of a request with a body, noted in the context."""
         context.incoming = Incoming(receive)
         shown, read = decoded(scope, context.incoming)
         context.is_encoded = read is not context.incoming
         return shown, _holding(read, context)
 
     def refuse(self, error: PressroomError, *, is_noted: bool = False) -> tuple[Mapping[str, str], bytes]:
-        """Note what is refused before there is a request; returns the answer's headers and body.
+        """Note a refusal before there is a request; return its headers and body.
 
-        `is_noted`: it is of a request that is being answered, which is noted when that ends."""
+        `is_noted`: a request is being answered, and will be noted when it ends."""
         context = RequestContext(uuid4().hex, "OTHER", "", status=error.status)
         if not is_noted and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:  # which is that of a request as well
             with structlog.contextvars.bound_contextvars(request_id=context.request_id, code=error.code):
@@ -135,9 +134,9 @@ class RequestMiddleware:
 
 
 def _holding(receive: Receive, context: RequestContext) -> Receive:
-    """Return a `receive` whose first call reads nothing: Falcon makes it at once, before anything can be refused.
+    """Return a `receive` whose first call reads nothing, as Falcon makes it before anything can be refused.
 
-    The server would answer 100 then, or wait for a body that does not come."""
+    The server would then answer 100, or wait for a body that does not come."""
     is_first = True
 
     async def held() -> Mapping[str, Any]:
@@ -152,7 +151,7 @@ def _holding(receive: Receive, context: RequestContext) -> Receive:
 
 
 async def _drop(receive: Receive, max_bytes: int) -> None:
-    """Read and drop the rest of a refused body, for a while: its sender may read the answer only behind it."""
+    """Read and drop the rest of a refused body: its sender may read the answer only afterwards."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(MAX_DROP_SECONDS):
             while max_bytes > 0:

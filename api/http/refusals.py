@@ -7,7 +7,7 @@ from pipeline.errors import InvalidRequest, PressroomError, RateLimitExceeded
 
 
 class RequestUnreadable(InvalidRequest):
-    """What came is no HTTP request, or one whose framing is not clear."""
+    """The bytes are not an HTTP request, or its framing is unclear."""
 
     code = "request_unreadable"
 

@@ -1,4 +1,4 @@
-"""Request context: what headers, log and metrics need of one request and its answer."""
+"""Request context: the state of one request, for headers, log and metrics."""
 
 import re
 import time
@@ -15,7 +15,7 @@ from pipeline.identifiers import uuid7
 from pipeline.tracing.trace_context import read_traceparent
 
 SCOPE_KEY = "pressroom.context"
-#: A client's own request id is taken when it is printable and not too long, else ours is made.
+#: A client's own request id is kept if it is printable and short enough.
 SANE_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 #: Headers that only a request with a body has.
@@ -24,12 +24,12 @@ BODY_HEADERS = frozenset((b"content-length", b"transfer-encoding"))
 
 @dataclass(slots=True)
 class RequestContext:
-    """What is known of a request while it is answered; `route` is its path's template.
+    """The state of a request while it is answered; `route` is its path template.
 
-    `at_end` is closed when the request ends, in whatever way, even before its answer began.
-    `is_body_held` while the client waits for our 100 Continue before it sends its body (`Expect: 100-continue`).
-    `is_encoded`: the body comes compressed. `incoming`: the body as it comes; None: the request has none.
-    `dropped_bytes`: so much of a refused body is read after its answer, and dropped.
+    `at_end` is closed when the request ends, even before its answer began.
+    `is_body_held`: the client waits for 100 Continue before it sends its body (`Expect: 100-continue`).
+    `is_encoded`: the body is compressed. `incoming`: the body as it arrives, or None without one.
+    `dropped_bytes`: most bytes of a refused body to read and drop after the answer.
     """
 
     request_id: str
@@ -64,7 +64,7 @@ class RequestContext:
             elif name == b"traceparent":
                 traceparent = value.decode("latin-1")
         if not SANE_REQUEST_ID.fullmatch(request_id) or PREFIX in request_id:
-            # A caller that traces its requests finds ours by the trace's id.
+            # A client that traces its requests finds this one by the trace id.
             caller = read_traceparent(traceparent) if traceparent else None
             request_id = caller[0] if caller else uuid7().hex
         return cls(
@@ -79,6 +79,6 @@ class RequestContext:
 
 
 def context_of(req: falcon.asgi.Request) -> RequestContext:
-    """Return the context that a Falcon request belongs to."""
+    """Return the context of a Falcon request."""
     context: RequestContext = req.scope[SCOPE_KEY]
     return context

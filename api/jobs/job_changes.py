@@ -1,4 +1,4 @@
-"""Job changes: jobs cancelled, tried again and deleted by their account."""
+"""Job changes: jobs cancelled and deleted by their account."""
 
 import asyncio
 from uuid import UUID
@@ -23,7 +23,7 @@ log = get_logger(__name__)
 
 
 async def cancel_job(services: Services, caller: Caller, job_id: UUID) -> Job:
-    """End a job at once, and return it; one that had ended stays as it is. Raises JobNotFound."""
+    """Cancel a job and return it; an ended job is unchanged. Raises JobNotFound."""
     await _require_route(services, caller, job_id)
     state = await services.database.run(lifecycle.cancel(job_id, caller.account_id))
     if state is None:
@@ -36,10 +36,10 @@ async def cancel_job(services: Services, caller: Caller, job_id: UUID) -> Job:
 
 
 async def delete_job(services: Services, caller: Caller, job_id: UUID) -> None:
-    """Delete what an ended job was asked and has delivered. Raises JobNotFound, JobNotFinished, ServiceUnavailable.
+    """Delete the request and result of an ended job. Raises JobNotFound, JobNotFinished, ServiceUnavailable.
 
-    The rows go first: nobody then finds the way to a file that is being deleted. What is done twice does no harm, and
-    what is broken off, as when the client leaves, the sweep ends."""
+    The rows go first, so that nothing leads to a file being deleted. It is idempotent, and the sweep completes a
+    deletion that broke off."""
     await _require_route(services, caller, job_id)
     while True:
         erased = await services.database.run(lifecycle.erase(job_id, caller.account_id))
@@ -67,7 +67,6 @@ class JobCancellation(Resource):
         replies={200: Reply("The job. If it had already ended, it is unchanged.", JobDocument)},
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """End the job at once, and answer with it; one that had ended stays as it is."""
         caller, _ = await read_sent(self._services, req, any_type=True)
         job = await cancel_job(self._services, caller, read_job_id(job_id))
         show_json(resp, job_document(job, self._services.kinds))
@@ -84,14 +83,13 @@ class ChangeableJob(JobResource):
         errors=(409,),
     )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Delete what the job was asked and has delivered; its summary stays, and what it has cost."""
         caller, _ = await read_sent(self._services, req, any_type=True)
         await delete_job(self._services, caller, read_job_id(job_id))
         resp.status = falcon.HTTP_204
 
 
 async def _require_route(services: Services, caller: Caller, job_id: UUID) -> None:
-    """Refuse a key that is limited to other routes than the job's. Raises JobNotFound."""
+    """Refuse a key that may not use the job's route. Raises JobNotFound."""
     if caller.routes is not None:
         await find_own_job(services, caller, str(job_id))
 
@@ -112,5 +110,5 @@ async def _tell_others(services: Services, job_id: UUID) -> None:
     try:
         await pipe.execute()
     except REDIS_AWAY as error:
-        # Those who wait elsewhere find out within a second.
+        # Waiting requests elsewhere find out within a second.
         log.warning("notice not sent", job_id=str(job_id), error=str(error))

@@ -113,7 +113,6 @@ class JobList(Resource):
         replies={200: Reply("A page, with its neighbours in Link.", list[JobDocument], headers=SEARCHED_SINCE)},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of the account's jobs, newest first."""
         caller = await self._services.authenticate_reader(req)
         wanted = read_filter(req, caller, self._services.kinds)
         limit, offset = LIMIT.read(req), OFFSET.read(req)
@@ -129,7 +128,6 @@ class JobResource(Resource):
 
     @Operation(id="get_job", tag=TAG, summary="Return a job.", replies={200: Reply("The job.", JobDocument)})
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with the job."""
         caller = await self._services.authenticate_reader(req)
         job = await find_own_job(self._services, caller, job_id)
         show_json(resp, job_document(job, self._services.kinds))
@@ -152,7 +150,6 @@ class JobResult(Resource):
         errors=(400, 402, 409, 410, 416),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer like the job's route."""
         caller = await self._services.authenticate_reader(req)
         delivery = await self._services.database.run(find_delivery(read_job_id(job_id), caller.account_id))
         if delivery is None or not caller.may_use(delivery.job.route):

@@ -40,7 +40,6 @@ class JobRetry(Resource):
         errors=(402, 409, 410, 422),
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Make a new job of what another left undelivered, and answer with it at once."""
         caller, _ = await read_sent(self._services, req, any_type=True)
         job = await find_own_job(self._services, caller, job_id)
         repeated, available = await retry_job(

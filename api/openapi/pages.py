@@ -1,4 +1,4 @@
-"""Pages: the OpenAPI document, as JSON and as a page on which each route is described and tried."""
+"""Pages: the OpenAPI document as JSON, and as a page to read and try routes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ class OpenApi:
 
 
 class Docs:
-    """GET /docs: the same for everybody, signed in or not; so it is made once, and may be kept and compressed."""
+    """GET /docs: the same for everybody, so it is rendered once, cached and compressed."""
 
     def __init__(self, document: Mapping[str, Any], methods: Mapping[str, Method], renderer: Renderer) -> None:
         page = renderer.render_public(

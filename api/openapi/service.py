@@ -1,4 +1,4 @@
-"""The service's document: all that its kinds, its families and its other parts answer."""
+"""The service's document: its kinds, its own routes and those of capabilities."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -11,7 +11,7 @@ from pipeline.registry import Kinds
 
 
 def describe_service(kinds: Kinds, families: Sequence[Routes]) -> dict[str, Any]:
-    """Return the OpenAPI document of everything."""
+    """Return the OpenAPI document of the whole service."""
     resources = dict(RESOURCES)
     described: dict[str, Any] = {}
     models: list[type[Any]] = []

@@ -1,4 +1,4 @@
-"""Auth: whose request it is, by its API key: of a header, the query string or the body."""
+"""Auth: the caller of a request, by its API key."""
 
 import asyncio
 import time
@@ -15,15 +15,15 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: Keys that a process remembers; the oldest is forgotten first.
+#: Most keys cached by a process; the oldest goes first.
 MAX_CACHED = 10_000
-#: How often the use of keys is written down.
+#: How often the last use of keys is stored.
 TOUCH_EVERY_SECONDS = 5.0
 BEARER = "bearer "
 
 
 def header_key(req: falcon.asgi.Request) -> str | None:
-    """Return the key of a header, if there is one."""
+    """Return the key in a header, if any."""
     if key := req.get_header("X-API-Key"):
         return key.strip()
     authorization = req.get_header("Authorization") or ""
@@ -33,12 +33,12 @@ def header_key(req: falcon.asgi.Request) -> str | None:
 
 
 def query_key(req: falcon.asgi.Request) -> str | None:
-    """Return the key of the query string; one that is given twice counts once."""
+    """Return the key in the query, if any."""
     return req.get_param("api_key")
 
 
 class Authenticator:
-    """Looks keys up, and remembers what it found for a few seconds."""
+    """Looks up keys, and caches callers for a few seconds."""
 
     def __init__(self, database: AsyncDatabase, limits: RateLimits, *, max_age_seconds: float) -> None:
         self._database = database
@@ -49,12 +49,12 @@ class Authenticator:
         self._used: set[UUID] = set()
 
     async def caller(self, key: object, *, address: Callable[[], str]) -> Caller:
-        """Return whose key it is. `address` tells where the request comes from, which only a wrong key is asked.
+        """Return the caller. `address` is only called for a wrong key.
 
-        Raises Unauthorized, AccountSuspended, or RateLimitExceeded when the address has sent too many that are none."""
+        Raises Unauthorized, AccountSuspended, or RateLimitExceeded after too many wrong keys from the address."""
         found = await self.find(key)
         if found is None:
-            if key:  # a request without a key guesses none
+            if key:  # a request without a key is not a guess
                 await self._limits.count_invalid(address())
             raise Unauthorized
         if found.is_suspended:
@@ -62,7 +62,7 @@ class Authenticator:
         return found
 
     async def find(self, key: object) -> Caller | None:
-        """Return whose key it is, None for one that is malformed, unknown or revoked."""
+        """Return the caller, or None for a malformed, unknown or revoked key."""
         if not isinstance(key, str) or not key.isascii():
             return None
         digest = hash_key(key)
@@ -74,12 +74,12 @@ class Authenticator:
         return await self._look_up(digest)
 
     def forget(self, api_key_id: UUID) -> None:
-        """Look a key up anew the next time it comes: it was changed or deleted here."""
+        """Forget a key that was changed or deleted here."""
         for digest in [digest for digest, (caller, _) in self._known.items() if caller.api_key_id == api_key_id]:
             del self._known[digest]
 
     async def touch(self) -> None:
-        """Write to the database which keys were used, for ever, one statement every few seconds."""
+        """Store the last use of keys every few seconds. Never returns."""
         while True:
             await asyncio.sleep(TOUCH_EVERY_SECONDS)
             used, self._used = self._used, set()
@@ -91,7 +91,7 @@ class Authenticator:
                 self._used |= used
 
     async def _look_up(self, digest: bytes) -> Caller | None:
-        # Single-flight: requests with the same key wait for one look-up.
+        # Single-flight: requests with the same key share one look-up.
         asked = self._asked.get(digest)
         if asked is None:
             asked = self._asked[digest] = asyncio.create_task(self._read(digest))

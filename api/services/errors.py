@@ -1,4 +1,4 @@
-"""Errors: everything that goes wrong becomes one JSON document (docs/api.md, Errors)."""
+"""Errors: every error becomes one JSON document (docs/api.md, Errors)."""
 
 from http import HTTPStatus
 from math import ceil
@@ -18,7 +18,7 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: Errors by their status, for what Falcon refuses by itself.
+#: Errors by status, for requests that Falcon itself refuses.
 BY_STATUS = {
     error.status: error
     for error in (
@@ -34,16 +34,16 @@ BY_STATUS = {
 
 
 class RouteNotFound(errors.NotFound):
-    """The path is none of ours."""
+    """The path does not exist."""
 
     code = "route_not_found"
 
 
 class ErrorPages(Protocol):
-    """What shows errors to people."""
+    """Shows errors as pages."""
 
     async def show_error(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError) -> bool:
-        """Answer with a page, if the request is for one; return whether it is."""
+        """Answer with a page if the request asks for one; return whether it does."""
 
 
 def show_document(
@@ -55,7 +55,7 @@ def show_document(
     *,
     request_id: str,
 ) -> None:
-    """Answer with an error document; a key that a user put into a wrong field is not shown again."""
+    """Answer with an error document, without any API key that was sent in a wrong field."""
     shown = services.error_forms.shown(req.path, status, {**with_details(document), "request_id": request_id})
     resp.status = shown.status
     resp.set_headers(dict(shown.headers))
@@ -65,7 +65,7 @@ def show_document(
 
 
 def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: ErrorPages) -> None:
-    """Make an app answer all errors in our words, as pages where pages are asked for."""
+    """Make the app answer errors with our documents, or pages."""
     max_drained_bytes = services.settings.api.max_drained_bytes
 
     async def on_ours(
@@ -80,16 +80,16 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
             show_document(services, req, resp, error.status, error.document(), request_id=context_of(req).request_id)
 
     async def has_ended(req: falcon.asgi.Request, context: RequestContext) -> bool:
-        """Return whether all of a body has come. One that is encoded is not decoded only to be dropped."""
+        """Return whether the whole body has arrived. An encoded body is not decoded only to be dropped."""
         if not context.is_encoded:
             await drop_rest(req, max_drained_bytes)
-        # Falcon takes a body that stands still for one that has ended.
+        # Falcon mistakes a body that stalls for one that ended.
         return context.incoming is None or context.incoming.has_ended
 
     async def leave_body(req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Let a refusal wait for no body: what has not come yet is dropped after it, and the connection ends."""
+        """Answer a refusal before the rest of the body, which is dropped afterwards; the connection ends."""
         context = context_of(req)
-        if context.is_body_held:  # the client sends none when it is refused
+        if context.is_body_held:  # the client does not send it after a refusal
             resp.set_header("Connection", "close")
         elif not await has_ended(req, context):
             resp.set_header("Connection", "close")
@@ -106,7 +106,7 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
         req: falcon.asgi.Request, resp: falcon.asgi.Response, error: Exception, params: dict[str, Any]
     ) -> None:
         log.error("request failed", path=redact(req.path), exc_info=error)
-        await on_ours(req, resp, PressroomError("Something went wrong here; it was noted. Try again later."), params)
+        await on_ours(req, resp, PressroomError("Something went wrong here and was logged. Try again later."), params)
 
     app.add_error_handler(PressroomError, on_ours)
     app.add_error_handler(falcon.HTTPError, on_falcons)
@@ -115,7 +115,7 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
 
 def _translated(req: falcon.asgi.Request, error: falcon.HTTPError) -> PressroomError:
     if isinstance(error, falcon.HTTPRouteNotFound):
-        return RouteNotFound("There is nothing at this path. GET /docs lists what there is.")
+        return RouteNotFound("There is nothing at this path. GET /docs lists all routes.")
     if isinstance(error, falcon.HTTPMethodNotAllowed):
         allowed = (error.headers or {}).get("Allow", "")  # type: ignore[union-attr]  # falcon sets a dict
         return errors.MethodNotAllowed(f"This path does not take {req.method}; it takes {allowed}.")

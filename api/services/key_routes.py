@@ -1,4 +1,4 @@
-"""Key routes: which paths a key that is limited to some routes may be used for."""
+"""Key routes: the paths that a key with routes may use."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -7,10 +7,9 @@ from typing import Any
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Forbidden, InvalidRequest
 
-#: What every key may be used for: jobs, which are then those of the key's own routes, and the list of models, which
-#: clients ask for before anything else.
+#: Open to every key: jobs (only those of its routes are found), and the models that clients list first.
 ALWAYS = ("/jobs", "/v1/models")
-#: What no key with limits of its own may be used for: it would take them off.
+#: Closed to every key with limits: it could remove them.
 NEVER = ("/keys",)
 
 
@@ -21,13 +20,13 @@ class RouteNotAllowed(Forbidden):
 
 
 class RouteUnknown(InvalidRequest):
-    """There is no such route, or none that a key can be limited to."""
+    """A key can't be limited to this route."""
 
     code = "route_unknown"
 
 
 def check_routes(routes: Sequence[str] | None, known: Collection[str]) -> None:
-    """Refuse routes that are none of `limitable_routes`. Raises RouteUnknown."""
+    """Refuse routes that are not among `limitable_routes`. Raises RouteUnknown."""
     for route in routes or ():
         if route not in known:
             near = get_close_matches(route, known, n=1)
@@ -38,17 +37,17 @@ def check_routes(routes: Sequence[str] | None, known: Collection[str]) -> None:
 
 
 def require_route(caller: Caller, route: str) -> None:
-    """Refuse a key at a route, given as its path's template, that it is not for. Raises RouteNotAllowed."""
+    """Refuse a key that may not use a route (a path template). Raises RouteNotAllowed."""
     if caller.routes is None or caller.may_use(route) or _is_below(route, ALWAYS):
         return
     listed = ", ".join(caller.routes)
-    raise RouteNotAllowed(f"This API key may be used for {listed} alone, and not for {route}. Use another key.")
+    raise RouteNotAllowed(f"This API key may only be used for {listed}, not for {route}. Use another key.")
 
 
 def limitable_routes(operations: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[str, ...]:
-    """Return what a key can be limited to: the paths without ids in them that want a key.
+    """Return the paths that a key can be limited to: those that need a key and have no ids.
 
-    Takes what api.openapi.document.operations yields."""
+    `operations` are those of api.openapi.document."""
     found = {
         path
         for path, _, operation in operations

@@ -1,4 +1,4 @@
-"""Links: this process's copy of the signing keys, and the links in an answer made into URLs."""
+"""Links: sign and verify the links to files, with a cached copy of the signing keys."""
 
 import asyncio
 import time
@@ -14,12 +14,12 @@ from pipeline.storage.links import SigningKey, add_first_key, read_signing_keys,
 
 log = get_logger(__name__)
 
-#: How often the keys are read again: a deleted one is dead after so long, a new one known long before it signs.
+#: How often the keys are read: the longest life of a deleted one.
 REFRESH_SECONDS = 60.0
 
 
 class Links:
-    """Signs and verifies links. The first signing key is made when it is needed."""
+    """Signs and verifies links. The first signing key is created on demand."""
 
     def __init__(self, database: AsyncDatabase) -> None:
         self._database = database
@@ -28,16 +28,16 @@ class Links:
         self._reading = asyncio.Lock()
 
     async def resolve(self, media: Any, base: str) -> Any:
-        """Return an answer with URLs where it has links. Raises ServiceUnavailable."""
+        """Return an answer with its links as URLs. Raises ServiceUnavailable."""
         return _replace(media, base, await self._current()) if _has_link(media) else media
 
     async def verify(self, name: str, query: str) -> datetime:
-        """Return when a link expires. Raises LinkInvalid, LinkExpired, ServiceUnavailable."""
+        """Return the expiry of a valid link. Raises LinkInvalid, LinkExpired, ServiceUnavailable."""
         return verify_link(name, query, await self._current(), now=datetime.now(UTC))
 
     async def _current(self) -> Sequence[SigningKey]:
         is_old = time.monotonic() > self._read_at + REFRESH_SECONDS
-        # While they are read again, others use the keys that are there.
+        # Others use the known keys meanwhile.
         if not self._keys or (is_old and not self._reading.locked()):
             async with self._reading:
                 if not self._keys or time.monotonic() > self._read_at + REFRESH_SECONDS:

@@ -1,4 +1,4 @@
-"""Offer cache: this process's copy of what the pools offer; one that is in use is renewed in the background."""
+"""Offer cache: this process's copy of the pools' offers, renewed in the background while it is used."""
 
 import asyncio
 import math
@@ -13,14 +13,14 @@ from pipeline.settings import Settings
 
 log = get_logger(__name__)
 
-#: How long a caller waits for a new copy; then it gets the old one, or the offers that are shipped.
+#: Longest wait for a new copy, before the old or the shipped one is used.
 LOOK_SECONDS = 1.0
-#: A copy older than so many maximum ages is waited for: it was not in use, and may be days old.
+#: A copy older than this many maximum ages may be days old; callers wait for a new one.
 WAITED_FOR_AGES = 2
 
 
 class OfferCache:
-    """The offers; while the database is away, the last known ones, or those that are shipped."""
+    """The offers: current, or else the last known or shipped ones."""
 
     def __init__(
         self, database: AsyncDatabase, settings: Settings, *, clock: Callable[[], float] = time.monotonic
@@ -34,10 +34,10 @@ class OfferCache:
         self._is_waited_for = True
 
     async def offers(self) -> Offers:
-        """Return the offers. An old copy is renewed in the background; for a very old one the caller waits."""
+        """Return the offers. An old copy is renewed in the background; a very old one is waited for."""
         age = math.inf if self._refreshed_at is None else self._clock() - self._refreshed_at
         if age > self._max_age and self._refresher is None:
-            # Decided by the age at the start: while the database is slow, later callers go on with the same copy.
+            # Decided once: while the database is slow, later callers use the same copy.
             self._is_waited_for = age > WAITED_FOR_AGES * self._max_age
             self._refresher = asyncio.create_task(self._refresh())
         if self._is_waited_for and self._refresher is not None:

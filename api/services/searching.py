@@ -1,7 +1,6 @@
-"""Searching: who looks for a text of requests waits for its turn, and has a few seconds.
+"""Searching: text searches run one at a time, for a few seconds.
 
-How long a search takes can't be told before: texts are stored compressed, and 8 MB may be a thousand times more.
-"""
+Their duration is unpredictable: texts are stored compressed, and 8 MB may be a thousand times more."""
 
 import asyncio
 from typing import TypeVar
@@ -18,18 +17,18 @@ Result = TypeVar("Result")
 
 
 class SearchTooLong(InvalidRequest):
-    """The search has used its time up."""
+    """The search took too long."""
 
     code = "search_too_long"
     field = "q"
     message = (
-        f"The search was given up after {MOST_SECONDS:g} seconds: there is too much text to read at once. Narrow it by"
-        " from and to, by kind or by state."
+        f"The search was stopped after {MOST_SECONDS:g} seconds: there is too much text. Narrow it by from and to, kind"
+        " or state."
     )
 
 
 class Searches:
-    """Runs one search at a time in a process. An account waits for its own before it waits for those of others."""
+    """Runs one search at a time; an account's searches queue up before those of others."""
 
     def __init__(self, database: AsyncDatabase) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Services: what the resources of one process share, and what goes on in its background."""
+"""Services: shared by the resources of a process, with its background tasks."""
 
 import asyncio
 import contextlib
@@ -38,14 +38,14 @@ from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
 
-#: How often what was counted is handed over.
+#: How often metrics are sent.
 FLUSH_EVERY_SECONDS = 1.0
-#: How long one read of the notices takes at most, and how long Redis is left alone after it failed.
+#: Longest read of notices, and the pause after Redis failed.
 NOTICE_SECONDS = 1.0
 
 
 class Services:
-    """Built once by create_app; as a Falcon middleware it starts and stops with the process."""
+    """Built once by create_app. As a Falcon middleware it starts and stops with the process."""
 
     def __init__(
         self,
@@ -77,23 +77,22 @@ class Services:
         self.sessions = Sessions(database, settings.dashboard, self.cookies)
         self.links = Links(database)
         self.error_forms = ErrorForms()
-        #: One large request is checked at a time: several threads would share one interpreter lock, and slow down
-        #: the event loop and what else runs in its threads.
+        #: Large requests are checked one at a time: several threads would slow down the event loop.
         self.large_requests = asyncio.Semaphore(1)
         self.searches = Searches(database)
-        #: What a key can be limited to; create_app knows all routes.
+        #: The routes that a key can be limited to; set by create_app.
         self.key_routes: tuple[str, ...] = ()
         self._background: list[asyncio.Task[None]] = []
 
     async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
-        """Start connecting, and what goes on beside the requests."""
+        """Connect, and start the background tasks."""
         held.begin()
         await self.database.open()
         for work in self._endless():
             self._start(work)
 
     async def process_shutdown(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
-        """Stop all of it, and hand over what was counted."""
+        """Stop the background tasks, and send the last metrics."""
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
@@ -108,7 +107,7 @@ class Services:
         held.end()
 
     async def authenticate(self, req: falcon.asgi.Request, key: object) -> Caller:
-        """Return whose request it is, by its key or, without one, by the dashboard's cookie.
+        """Return the caller by key or, without one, by the dashboard's cookie.
 
         Raises Unauthorized, RateLimitExceeded, RouteNotAllowed, or CsrfTokenInvalid."""
         if not key and (session := await self.sessions.of_api_request(req)) is not None:
@@ -120,19 +119,19 @@ class Services:
         return caller
 
     async def authenticate_reader(self, req: falcon.asgi.Request, body_key: object = None) -> Caller:
-        """Return whose request it is, of one that counts towards no limit; the answer's headers say what is left."""
+        """Return the caller of a request that counts towards no limit, and set the rate limit headers."""
         key = header_key(req) or (query_key(req) if body_key is None else body_key)
         caller = await self.authenticate(req, key)
         await self.show_rate_limit(req, caller)
         return caller
 
     async def show_rate_limit(self, req: falcon.asgi.Request, caller: Caller) -> None:
-        """Say in the answer's headers how near an account is to its limits."""
+        """Set the rate limit headers."""
         rate_limit = await self.limits.status(caller)
         context_of(req).headers.update(rate_limit.headers())
 
     async def note_refusal(self, req: falcon.asgi.Request) -> None:
-        """Say it in an error's headers as well, when the caller is known and nothing has said it yet."""
+        """Set the rate limit headers of an error, if the caller is known."""
         context = context_of(req)
         if context.caller is not None and "x-ratelimit-limit" not in context.headers:
             await self.show_rate_limit(req, context.caller)
@@ -154,7 +153,7 @@ class Services:
                 await asyncio.sleep(NOTICE_SECONDS)
 
     async def _hear(self) -> None:
-        """Pass on notices of ended jobs, and of streams' parts, from one connection."""
+        """Pass on notices of ended jobs and of streams' parts."""
         async with self.client.pubsub(ignore_subscribe_messages=True) as pubsub:
             await pubsub.subscribe(notices.CHANNEL, streams.CHANNEL)
             while True:

@@ -1,4 +1,4 @@
-"""Sessions: who sends a request, by the cookie that signing in has set."""
+"""Sessions: the signed-in reader of a request, by cookie."""
 
 import hmac
 from datetime import timedelta
@@ -18,19 +18,19 @@ from pipeline.settings.settings import DashboardSettings
 COOKIE = "pressroom_session"
 CSRF_HEADER = "X-CSRF-Token"
 SIGN_IN = "/dashboard/sign-in"
-#: A token has 43 characters; what is longer is not looked up.
+#: A token has 43 characters; longer ones are not looked up.
 MAX_TOKEN_LENGTH = 64
 #: Methods that change nothing.
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 
 
 class CsrfTokenInvalid(Forbidden):
-    """A request with a session's cookie may come from another site's page."""
+    """A request with the cookie may come from another site's page."""
 
     code = "csrf_token_invalid"
     field = "X-CSRF-Token"
     message = (
-        f"A request that changes something with the dashboard's cookie needs the page's CSRF token, as {CSRF_HEADER}. "
+        f"To change something with the dashboard's cookie, send the page's CSRF token as {CSRF_HEADER}. "
         "Reload the page and try again."
     )
 
@@ -53,11 +53,11 @@ class Sessions:
 
     @property
     def idle(self) -> timedelta:
-        """How long a session may go unused."""
+        """Longest time without use."""
         return self._idle
 
     async def find(self, req: falcon.asgi.Request) -> Session | None:
-        """Return who sends a request; None when nobody is signed in. It is looked up once a request."""
+        """Return the session of a request, or None; looked up once."""
         if not hasattr(req.context, "session"):
             context = context_of(req)
             req.context.session = await self._look_up(self._cookies.read(req, COOKIE))
@@ -67,23 +67,23 @@ class Sessions:
         return found
 
     async def require(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
-        """Return who sends a request. Raises HTTPSeeOther, to the page for signing in, when nobody is signed in."""
+        """Return the session of a request. Raises HTTPSeeOther to the sign-in page without one."""
         session = await self.find(req)
         if session is None:
-            self._cookies.delete(req, resp, COOKIE)  # of a session that has ended
+            self._cookies.delete(req, resp, COOKIE)  # its session has ended
             wanted = req.relative_uri if req.method in SAFE_METHODS else "/dashboard"
             raise falcon.HTTPSeeOther(f"{SIGN_IN}?next={quote(wanted, safe='/')}")
         return session
 
     async def require_operator(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
-        """Return which operator sends a request. Raises HTTPSeeOther, or OperatorsOnly."""
+        """Return the session of an operator. Raises HTTPSeeOther, OperatorsOnly."""
         session = await self.require(req, resp)
         if not session.is_operator:
             raise OperatorsOnly
         return session
 
     async def of_api_request(self, req: falcon.asgi.Request) -> Session | None:
-        """Return who sends a request to a route of the API without a key. Raises CsrfTokenInvalid."""
+        """Return the session of an API request without a key, or None. Raises CsrfTokenInvalid."""
         session = await self.find(req)
         if session is not None and req.method not in SAFE_METHODS:
             check_csrf_token(session.csrf_token, req.get_header(CSRF_HEADER) or "")
@@ -92,9 +92,9 @@ class Sessions:
     async def begin(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: UUID, *, checked: Owner | None = None
     ) -> bool:
-        """Sign an account in, under a new token: one that was there before may be somebody else's.
+        """Sign an account in with a new token, as the old one may be somebody else's.
 
-        Returns false where the account is not as it was `checked`, and nobody is signed in."""
+        Returns false if the account changed since it was `checked`."""
         await self.end(req, resp)
         token = make_token()
         begun = await self._database.run(begin_session(account_id, token, lasts=self._lasts, checked=checked))
@@ -103,7 +103,7 @@ class Sessions:
         return begun
 
     async def end(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Sign out, if somebody is signed in."""
+        """Sign out."""
         session = await self.find(req)
         if session is not None:
             await self._database.run(end_session(session.token_hash))
@@ -117,6 +117,6 @@ class Sessions:
 
 
 def check_csrf_token(expected: str, sent: str) -> None:
-    """Raise CsrfTokenInvalid unless the right token was sent."""
+    """Raise CsrfTokenInvalid for a wrong token."""
     if not hmac.compare_digest(expected.encode(), sent.encode("utf-8", "replace")):
         raise CsrfTokenInvalid

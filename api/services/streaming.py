@@ -1,4 +1,4 @@
-"""Streaming: answers that are sent while they are made, read from the store as fast as the client takes them."""
+"""Streaming: send answers while they are made, at the client's pace."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,18 +15,18 @@ from pipeline.storage.streams import Parts, find_progress
 
 log = get_logger(__name__)
 
-#: How often all streams are read again; the longest delay after a lost notice.
+#: How often all streams are read; the longest delay after a lost notice.
 LOOK_EVERY_SECONDS = 1.0
 
 
 class StreamBroken(PressroomError):
-    """The stream can't go on as it began: its connection ends without a last chunk, so that the client sees it."""
+    """The stream can't continue; its connection ends without a last chunk, so that the client notices."""
 
     code = "stream_broken"
 
 
 class Feed:
-    """How far one stream is, as this process knows it from notices and queries."""
+    """The progress of one stream, from notices and queries."""
 
     def __init__(self) -> None:
         self.parts = Parts()
@@ -35,23 +35,23 @@ class Feed:
 
     @property
     def has_begun(self) -> bool:
-        """Whether a first part is there."""
+        """Whether the first part exists."""
         return self.parts.count > 0
 
     def tell(self, parts: Parts | None = None, *, has_ended: bool = False) -> None:
-        """Note how far the stream is; notices may come late, doubled or not at all."""
+        """Note the progress; notices may be late, doubled or lost."""
         if parts is not None and (parts.prefix != self.parts.prefix or parts.count > self.parts.count):
             self.parts = parts
         self.has_ended = self.has_ended or has_ended
         self._changed.set()
 
     async def begun(self) -> None:
-        """Return when a first part is there."""
+        """Return once the first part exists."""
         while not self.has_begun:
             await self.wait()
 
     async def wait(self) -> None:
-        """Return when the stream has moved on since the last call."""
+        """Return once the stream has moved on."""
         await self._changed.wait()
         self._changed.clear()
 
@@ -62,18 +62,18 @@ class Streams:
     def __init__(self, database: AsyncDatabase, artifacts: Artifacts) -> None:
         self._database = database
         self._artifacts = artifacts
-        # Weak, because a response whose client left at once is never asked for its first byte, nor closed.
+        # Weak: a response whose client left at once is neither read nor closed.
         self._feeds: WeakValueDictionary[UUID, Feed] = WeakValueDictionary()
         self._cancelling: set[asyncio.Task[None]] = set()
 
     def open(self, job_id: UUID) -> Feed:
-        """Follow a job's parts; call it before the job is submitted, so that none is missed."""
+        """Follow a job's parts; call it before submission, so that none is missed."""
         return self._feeds.setdefault(job_id, Feed())
 
     async def send(self, job_id: UUID, feed: Feed, *, begun: Parts, cancels: bool) -> AsyncIterator[bytes]:
-        """Yield the stream's bytes as they are there; with `cancels`, a client that leaves cancels the job.
+        """Yield the stream's bytes. With `cancels`, a leaving client cancels the job.
 
-        Raises StreamBroken when the job ended otherwise than well, or began anew after `begun`."""
+        Raises StreamBroken if the job did not succeed, or restarted after `begun`."""
         sent = 0
         is_complete = False
         try:
@@ -82,7 +82,7 @@ class Streams:
                     feed.tell(await self._final_parts(job_id))
                     is_complete = True
                 if feed.parts.prefix != begun.prefix:
-                    raise StreamBroken("The stream began anew; what was sent is not its beginning.")
+                    raise StreamBroken("The stream restarted; its first part was replaced.")
                 while sent < feed.parts.count:
                     _, chunks = await self._artifacts.open(feed.parts.key(sent))
                     async for chunk in chunks:
@@ -95,13 +95,13 @@ class Streams:
                 self.cancel(job_id)
 
     def cancel(self, job_id: UUID) -> None:
-        """Cancel a job whose client has left; the request's own task is ending."""
+        """Cancel a job whose client left, in a task of its own."""
         task = asyncio.create_task(self._cancel(job_id))
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)
 
     async def look(self) -> None:
-        """Read all streams once a second, in one statement. Never returns."""
+        """Read all streams once a second in one statement. Never returns."""
         while True:
             await asyncio.sleep(LOOK_EVERY_SECONDS)
             if not self._feeds:
@@ -115,7 +115,7 @@ class Streams:
                 self.tell(job_id, progress.parts, has_ended=progress.has_ended)
 
     def tell(self, job_id: UUID, parts: Parts | None = None, *, has_ended: bool = False) -> None:
-        """Tell a job's stream, if this process sends it, how far it is."""
+        """Note the progress of a job's stream, if this process sends it."""
         feed = self._feeds.get(job_id)
         if feed is not None:
             feed.tell(parts, has_ended=has_ended)

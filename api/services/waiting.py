@@ -1,4 +1,4 @@
-"""Waiting: requests that wait for their jobs. A notice ends the wait; if it is lost, a query each second does."""
+"""Waiting: requests that wait for their jobs. A notice ends the wait, or a query each second if it was lost."""
 
 import asyncio
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: How often all waiting jobs are read again; the longest delay after a lost notice.
+#: How often all waiting jobs are read; the longest delay after a lost notice.
 LOOK_EVERY_SECONDS = 1.0
 
 
 class Stopping(ServiceUnavailable):
-    """This process is stopping, and takes no request any more that would wait."""
+    """This process is stopping, and accepts no request that would wait."""
 
     code = "restarting"
-    message = "The service is restarting. Nothing was made of this request or charged for it; send it again."
+    message = "The service is restarting. Nothing was charged; send the request again."
     retry_after = timedelta(seconds=1)
 
 
@@ -34,7 +34,7 @@ class Restarting(ServiceUnavailable):
 
 
 class TooManyWaiting(ServiceUnavailable):
-    """As many requests wait as this process takes."""
+    """The process has its most waiting requests."""
 
     code = "too_many_waiting"
 
@@ -46,7 +46,7 @@ class TooManyWaiting(ServiceUnavailable):
 
 
 class Waiter:
-    """One request that waits for its job. Without a place among the waiting requests it is never told."""
+    """One request that waits for its job. Without a place it is never told."""
 
     def __init__(self, job_id: UUID, *, has_place: bool) -> None:
         self.job_id = job_id
@@ -54,7 +54,7 @@ class Waiter:
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def wait(self, *, within: timedelta | None = None) -> bool:
-        """Return whether the job is said to have ended within that time. Raises Restarting."""
+        """Return whether the job ended within that time, according to a notice. Raises Restarting."""
         done, _ = await asyncio.wait({self._ended}, timeout=None if within is None else within.total_seconds())
         if not done:
             return False
@@ -70,7 +70,7 @@ class Waiter:
             self._ended.set_result(None)
         else:
             self._ended.set_exception(error)
-            self._ended.exception()  # asyncio would log an error that nobody retrieves, as of a waiter just leaving
+            self._ended.exception()  # asyncio logs errors that nobody retrieves, such as that of a leaving waiter
 
 
 class WaitingRequests:
@@ -102,7 +102,7 @@ class WaitingRequests:
             self._leave(waiter)
 
     def move(self, waiter: Waiter, job_id: UUID) -> None:
-        """Let a waiter wait for another job: the first one with its Idempotency-Key."""
+        """Make a waiter wait for another job: the first with its Idempotency-Key."""
         if not waiter.has_place:
             waiter.job_id = job_id
             return
@@ -118,13 +118,13 @@ class WaitingRequests:
                 waiter.tell(Restarting())
 
     def tell(self, job_ids: list[UUID]) -> None:
-        """Tell whoever waits for these jobs that they have ended."""
+        """End the waits for these jobs."""
         for job_id in job_ids:
             for waiter in self._waiters.get(job_id, ()):
                 waiter.tell()
 
     async def look(self) -> None:
-        """Read all waiting jobs once a second, in one statement. Never returns."""
+        """Read all waiting jobs once a second in one statement. Never returns."""
         while True:
             await asyncio.sleep(LOOK_EVERY_SECONDS)
             if not self._waiters:

@@ -1,8 +1,7 @@
-"""Waking: tells the pools of new work, while its request goes on.
+"""Waking: wake the pools for new work, while the request goes on.
 
-Nobody needs the answer to a wake-up. It goes over a connection that Redis is told not to answer on: the answer was one
-of the six times that an idle request woke the API.
-"""
+Wake-ups use a connection on which Redis does not reply: the reply was one of the six times that an idle request woke
+the API."""
 
 import asyncio
 from typing import Any
@@ -19,7 +18,7 @@ log = get_logger(__name__)
 
 
 class Waker:
-    """Sends wake-ups, one at a time; those of one queue that fall due meanwhile become one: its list holds no more."""
+    """Sends wake-ups one at a time; those of one queue that are due meanwhile become one."""
 
     def __init__(self, client: "redis.asyncio.Redis") -> None:
         self._line = SilentLine(client)
@@ -44,11 +43,11 @@ class Waker:
 
 
 class SilentLine:
-    """A connection on which Redis answers nothing; one that it has closed is made anew with the next commands."""
+    """A connection without replies, reopened by the next commands if it was closed."""
 
     def __init__(self, client: "redis.asyncio.Redis") -> None:
         pool = client.connection_pool
-        # Without its time limit, for which the client makes a task of each write: nobody waits for these.
+        # Without a time limit, for which the client would make a task of each write.
         self._options = {**pool.connection_kwargs, "socket_timeout": None}
         self._class: Any = pool.connection_class
         self._connection: Any = None
@@ -75,7 +74,7 @@ class SilentLine:
         self._reader = asyncio.create_task(self._read(self._connection))
 
     async def _read(self, connection: Any) -> None:
-        """Read what Redis says nevertheless, as where a user may not turn answers off; ends with the connection."""
+        """Read the replies of a Redis that does not allow turning them off, until the connection ends."""
         while True:
             try:
                 await connection.read_response()

@@ -44,7 +44,6 @@ class AccountHook(Resource):
         replies={200: Reply("The address, and the age of its secret.", WebhookSettingsDocument)},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the account's default webhook."""
         caller = await self._services.authenticate_reader(req)
         webhook = await self._services.database.run(find_webhook(caller.account_id))
         show_json(resp, WebhookSettingsDocument.of(webhook))
@@ -64,7 +63,6 @@ class AccountHook(Resource):
         errors=(415,),
     )
     async def on_put(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Set the default webhook. The first time, create a secret and show it."""
         caller, body = await read_sent(self._services, req)
         wanted = read_fields(WebhookRequest, body)
         webhook, secret = await set_webhook(self._services, caller, wanted.webhook_url, wanted.webhook_events)
@@ -79,7 +77,6 @@ class AccountHook(Resource):
         errors=(415,),
     )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Remove the default webhook; its secret is kept."""
         caller, _ = await read_sent(self._services, req)
         await self._services.database.run(set_default(caller.account_id, None, None))
         resp.status = falcon.HTTP_204
@@ -96,7 +93,6 @@ class AccountSecret(Resource):
         errors=(415,),
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Create a new secret, and show it."""
         caller, _ = await read_sent(self._services, req)
         webhook = await new_secret(self._services, caller)
         show_json(resp, WebhookSecret(webhook_secret=webhook.secret, previous_secret_until=webhook.previous_until))
@@ -116,7 +112,6 @@ class WebhookTest(Resource):
         errors=(415,),
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Send a test event, and answer with its delivery."""
         caller, body = await read_sent(self._services, req)
         wanted = read_fields(WebhookTestRequest, body)
         delivery = await send_test(self._services, caller, wanted.webhook_url)
@@ -134,7 +129,6 @@ class Deliveries(Resource):
         replies={200: Reply("A page, with its neighbours in Link.", list[WebhookDelivery])},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of the account's deliveries, newest first."""
         caller = await self._services.authenticate_reader(req)
         limit, offset = LIMIT.read(req), OFFSET.read(req)
         listing = list_deliveries(
@@ -162,7 +156,6 @@ class DeliveryResource(Resource):
         replies={200: Reply("The delivery.", WebhookDeliveryDetails)},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
-        """Answer with a delivery, its body and its attempts."""
         caller = await self._services.authenticate_reader(req)
         show_json(resp, WebhookDeliveryDetails.of(await find_own_delivery(self._services, caller, delivery_id)))
 
@@ -180,7 +173,6 @@ class DeliveryAgain(Resource):
         errors=(415,),
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
-        """Send the event again now."""
         caller, _ = await read_sent(self._services, req)
         await send_delivery_again(self._services, caller, delivery_id)
         delivery = await find_own_delivery(self._services, caller, delivery_id)

@@ -60,7 +60,6 @@ class Files(Resource):
         is_open=True,
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, name: str) -> None:
-        """Answer with the file, or with a part of it."""
         expires_at = await self._services.links.verify(name, req.query_string)
         artifact, etag = artifact_of(name), _etag(name)
         if _has(req, etag):

@@ -14,7 +14,7 @@ from pipeline.database import Statement
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run of a call took. `pages` are those of 8 kB that it touched, wherever they were."""
+    """The cost of one call; `pages` are the 8 kB pages that it touched."""
 
     pages: int
     milliseconds: float

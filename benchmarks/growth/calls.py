@@ -29,7 +29,7 @@ KINDS = load_kinds(Settings())
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a call may use to make ready: statements in its own transaction, and how large the database is."""
+    """Helps a call to prepare: statements in its transaction, and the database's size."""
 
     run: Callable[[Statement[Any]], Any]
     size: Size

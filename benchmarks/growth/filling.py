@@ -20,7 +20,7 @@ NEIGHBOURS_KEY = UUID(int=21)
 #: How long a job's summary is kept, over which the finished ones are spread; the results of the newest third are there.
 KEPT_DAYS = RetentionSettings().summary_days
 RESULTS_DAYS = KEPT_DAYS / 3
-#: What a neighbour has waiting, so that there is always something to claim.
+#: A neighbour's waiting items, so that there is always something to claim.
 NEIGHBOURS_OPEN = 100
 #: Credits that nobody uses up.
 PLENTY = 10**9

@@ -11,7 +11,7 @@ from benchmarks.growth.filling import Size
 if TYPE_CHECKING:
     from benchmarks.growth.asking import Cost
 
-#: What the largest may take of the smallest.
+#: Longest time on the largest database, relative to the smallest.
 MOST = 1.2
 
 

@@ -8,7 +8,7 @@ WIDTH = 760
 #: Where names end, bars begin, and the longest ends; figures stand right of it.
 LABEL, BAR, MOST = 106, 114, 470
 ROW, HEAD, GAP, THICKNESS = 22, 28, 14, 14
-#: Of the text that both themes can show; a page can't style an image that it links to.
+#: A text colour for both themes: a page can't style a linked image.
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #24292f }
 .head { font-weight: 600 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-#: What runs in the peers' environments.
+#: Programs that run in the peers' environments.
 PROGRAMS = FOLDER / "programs"
 API_PROCESSES = 2
 #: Threads of an API process whose requests block until their job has ended; 256 clients meet two processes.
@@ -34,7 +34,7 @@ class Peer:
     setup: tuple[tuple[str, ...], ...] = ()
     #: More of the worker's environment.
     environment: Mapping[str, str] = field(default_factory=dict)
-    #: What it does by default where that is less safe; it is measured too. Empty: it does the same.
+    #: Its less safe default, which is measured too; empty if it has none.
     by_default: str = ""
 
     @property

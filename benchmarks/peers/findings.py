@@ -8,7 +8,7 @@ from pathlib import Path
 
 #: The name under which ours stands in tables and plots.
 OURS = "Pressroom"
-#: What is measured.
+#: The measures.
 SUBMISSIONS = "Submissions"
 ROUND_TRIPS = "Round trips"
 ONE_AT_A_TIME = "Round trip of a client that is alone, median"
@@ -56,7 +56,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Loss:
-    """What became of the jobs of one system whose worker was killed again and again."""
+    """The jobs of one system whose worker was killed repeatedly."""
 
     name: str
     kills: int

@@ -50,7 +50,7 @@ class Target:
     jobs: Request
     effects: Path
     kill: Callable[[], None]
-    #: Of some jobs, those with a result and those that ended without one.
+    #: The jobs with a result, and those that ended without one.
     ended: Callable[[Sequence[str]], tuple[set[str], set[str]]]
     by_default: bool = False
 

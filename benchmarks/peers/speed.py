@@ -14,7 +14,7 @@ from benchmarks.peers.catalogue import PEERS
 from benchmarks.peers.findings import ONE_AT_A_TIME, ROUND_TRIPS, SUBMISSIONS, Pair, Speed
 from benchmarks.peers.running import RunningPeer, Servers, running_peer
 from benchmarks.systems import Running, finish_everything, pressroom, process_tree, wait_for_pool
-from scripts.system import control
+from pipeline.operations import supervision
 
 ASYNC = {"Prefer": "respond-async"}
 #: Seconds of a round by the number of clients.
@@ -42,7 +42,7 @@ class Site:
     @contextmanager
     def only(self, peer: RunningPeer) -> Iterator[None]:
         """Let one peer run while ours rests."""
-        pools = [pool for pool in control.pools(self.ours.data) if pool.name not in SERVERS]
+        pools = [pool for pool in supervision.pools(self.ours.data) if pool.name not in SERVERS]
         pids = [pid for pool in pools for top in pool.pids for pid in process_tree(top)]
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -65,7 +65,7 @@ def measure_speed(folder: Path, *, rounds: int, quick: bool) -> list[Speed]:
             peer.pause()
         site = Site(running, peers)
         found = [_submissions(site, rounds, clients, seconds * part) for clients, seconds in SUBMITTING.items()]
-        control.scale(running.data, "made_up", 1)
+        supervision.scale(running.data, "made_up", 1)
         wait_for_pool(running, "made_up", 1)
         for peer in peers:
             peer.resume()

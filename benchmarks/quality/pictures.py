@@ -26,7 +26,7 @@ _PHOTO = regex.compile(r"\b(?:photo|photograph|foto|fotografía|fotografia)\b", 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What was made of a picture: which facts were missed, and which claims are false."""
+    """A picture's missed facts and false claims."""
 
     drawn: Drawn
     caption: Caption | PressroomError

@@ -53,7 +53,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What was made of a post: facts that were found, of so many, and claims that are false."""
+    """A post's found facts, of so many, and false claims."""
 
     expected: Expected
     made: Metadata

@@ -13,7 +13,7 @@ from benchmarks.quality.listening import Floats, resample
 
 SOUNDS = Path("/usr/share/asterisk/sounds")
 TEXTS = Path("/usr/share/doc")
-#: Who speaks, by language: a folder of the sounds.
+#: The speaker of each language: a folder of sounds.
 SPEAKERS: Mapping[str, str] = {
     "en": "en_US_f_Allison",
     "es": "es_MX_f_Allison",

@@ -23,7 +23,7 @@ SENTENCES = Path(__file__).with_name("sentences.toml")
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What an engine took for its sentences."""
+    """An engine's time for its sentences."""
 
     voice: str
     sentences: int

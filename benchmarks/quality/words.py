@@ -50,7 +50,7 @@ def count_errors(texts: Sequence[tuple[str, str]], *, language: str = "en") -> E
 def plain(text: str, language: str = "en") -> str:
     """Return a text in the form in which texts are compared: lower case, without signs, numbers as digits."""
     if language != "en":
-        # Those who wrote the prompts left accents out, and wrote figures where others write words.
+        # The prompts leave accents out, and have figures where others have words.
         spelled = FIGURES.sub(lambda found: f" {num2words(int(found.group()), lang=language)} ", text)
         return " ".join(_normaliser(language)(spelled).split())
     text = " ".join(str(_normaliser("en")(CLOCK.sub("", text))).split())

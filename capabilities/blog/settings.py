@@ -39,4 +39,12 @@ class PicturesSettings(Section):
     safety: ModelSettings = ModelSettings()
 
 
-SECTIONS = (MetadataSettings, PicturesSettings)
+class PicturesRetention(Section):
+    """How long pictures are kept."""
+
+    section = "retention"
+
+    picture_days: float = Field(7, gt=0, le=365, description="Pictures, and the links to them.")
+
+
+SECTIONS = (MetadataSettings, PicturesSettings, PicturesRetention)

@@ -220,4 +220,29 @@ class SubmissionSettings(Section):
         return [name for name in order if getattr(getattr(self, name, None), "is_set_up", True)]
 
 
-SECTIONS = (SearchSettings, SubmissionSettings)
+class IndexLimits(Section):
+    """Upper bounds of an account."""
+
+    section = "limits"
+
+    index_monitors: int = Field(100, ge=0, description="Index monitors of an account.")
+
+
+class IndexWork(Section):
+    """The deadline of index jobs."""
+
+    section = "work"
+
+    index_deadline_days: float = Field(7.0, gt=0, description="An index job not finished by then expires.")
+
+
+class IndexRetention(Section):
+    """How long results of index checks are kept."""
+
+    section = "retention"
+
+    index_days: float = Field(30, gt=0, description="URLs of index jobs, and what was found out about them.")
+    change_days: float = Field(365, gt=0, description="What index monitors have found out.")
+
+
+SECTIONS = (SearchSettings, SubmissionSettings, IndexLimits, IndexWork, IndexRetention)

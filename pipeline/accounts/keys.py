@@ -17,7 +17,7 @@ ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 SECRET_LENGTH = 32
 #: Six base62 digits hold any CRC-32.
 CHECKSUM_LENGTH = 6
-#: Highest limits of a key: more than anybody sends in a minute, and has in a month. Both fit the database.
+#: Highest limits that a key may be given. Both fit the database.
 MAX_REQUESTS = 1_000_000
 MAX_CREDITS = 10**15
 #: Whatever looks like a key, whole or in part.
@@ -42,7 +42,7 @@ class NewKey:
 
     @property
     def hash(self) -> bytes:
-        """What is stored."""
+        """The stored hash."""
         return hash_key(self.secret)
 
     @property
@@ -77,7 +77,7 @@ def hash_key(key: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
-    """What one key may do, beside the limits of its account; None is no limit."""
+    """A key's own limits, beside those of its account; None is no limit."""
 
     requests_per_minute: int | None = None
     #: Credits that may be captured in a month of UTC; what is held counts.
@@ -92,9 +92,9 @@ NO_LIMITS = KeyLimits()
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: an account, by one of its keys, with what that key may do; None is without a limit.
+    """The account and key that sent a request, with the key's limits; None is no limit.
 
-    A key's monthly credits are not here: the database looks at them when it sets credits aside."""
+    The database checks a key's monthly credits when it holds credits."""
 
     account_id: UUID
     api_key_id: UUID
@@ -136,9 +136,9 @@ _MAY_USE = (
 
 
 def find_payer(account_id: UUID, api_key_id: UUID, *, route: str) -> Statement[Caller | None]:
-    """Return who pays for what an account is given again: the key that paid before, else the one last used.
+    """Return the key that pays for a retry: the one that paid before, else the one last used.
 
-    None when the account has no key that is valid and may be used for the route."""
+    None when the account has no valid key for the route."""
     return Statement(
         f"{_SELECT_CALLER} WHERE k.account_id = %(account)s AND k.revoked_at IS NULL AND {_MAY_USE}"
         " ORDER BY k.id = %(key)s DESC, k.last_used_at DESC NULLS LAST LIMIT 1",

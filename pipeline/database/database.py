@@ -19,18 +19,18 @@ Row = dict[str, Any]
 
 #: SQLSTATEs after which the same statement may succeed in a moment: serialisation, deadlock, restart.
 PASSING_STATES = frozenset({"40001", "40P01", "57P01", "57P02", "57P03"})
-#: Classes of them: the connection, and what the server lacks now: connections, memory, space on its disk.
+#: Classes of such states: a lost connection, and a server short of connections, memory or disk.
 PASSING_CLASSES = ("08", "53")
-#: Classes of what the server has undone: by another transaction's right, or for lack of something.
+#: Classes of states in which the server has undone the statement.
 REFUSED_CLASSES = ("40001", "40P01", "53")
-#: What the server does about us when we are gone without a word, over TCP: by default it keeps our locks for hours. The
-#: parameters are those of PostgreSQL, as statements: poolers between refuse them in a connection's options.
+#: Makes the server notice within seconds that we are gone; by default it keeps our locks for hours. It is a statement
+#: because poolers refuse these parameters in a connection's options.
 ABOUT_US = (
     "SELECT set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),"
     " set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '20000', false),"
     " set_config('idle_in_transaction_session_timeout', '{idle_milliseconds}', false)"
 )
-#: Longest pause between two statements of one transaction. None waits for anybody but the database.
+#: Longest pause between two statements of one transaction.
 LONGEST_PAUSE = timedelta(seconds=60)
 
 
@@ -106,9 +106,10 @@ async def _tell_async(connection: "psycopg.AsyncConnection[Row]") -> None:
 
 
 class DatabaseUnavailable(ServiceUnavailable):
-    """The database does not answer; a worker tries again for some minutes."""
+    """The database does not answer."""
 
     code = "database_unavailable"
+    passes = True
     retry_after = timedelta(seconds=2)
 
 
@@ -120,10 +121,10 @@ def _unavailable(error: RetryError) -> DatabaseUnavailable:
 
 
 def _interrupted() -> ServiceUnavailable:
-    """Return the error of what must not be sent twice, and may have been carried out."""
+    """Return the error of a statement that may have been carried out and must not be repeated."""
     return ServiceUnavailable(
-        "The database went away in the middle of this request, which may have been carried out. Look whether it was,"
-        " and send it again if not.",
+        "The database went away in the middle of this request, which may have been carried out. Check, and send it"
+        " again if it was not.",
         code="database_interrupted",
     )
 

@@ -28,6 +28,8 @@ class SQL(str):
 
 
 def _text(part: object) -> str:
+    if type(part) is int:  # psycopg would look into numpy first
+        return str(part)
     return part if isinstance(part, SQL) else sql.Literal(part).as_string()
 
 

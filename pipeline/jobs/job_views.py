@@ -1,4 +1,4 @@
-"""Job views: what pages show of jobs beside their rows: of which texts or URLs they are, and some of their items."""
+"""Job views: subjects, items and counts of jobs, as pages show them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

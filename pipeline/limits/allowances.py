@@ -1,7 +1,7 @@
-"""Allowances: requests that a process admits by itself, and tells Redis of a moment later (docs/decisions/0044).
+"""Allowances: requests that a process admits by itself and reports to Redis a moment later (docs/decisions/0044).
 
-While an account is far from its limits, its requests wait for no answer of Redis. A process goes by the last count that
-it has read: for a second, for a small share of the limit, and only while much is left.
+While an account is far from its limits, its requests don't wait for Redis. A process trusts the last count that it has
+read for a second, for a small share of the limit, and only while much is left.
 """
 
 import asyncio
@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from pipeline.limits.counts import Count, Use
 
-#: So much of each limit may be admitted before Redis has counted it, one part in twenty, and never more than that many.
+#: One part in twenty of each limit may be admitted before Redis has counted it, and never more than MOST_AHEAD.
 SHARE = 20
 MOST_AHEAD = 64
-#: With less than so many times that left, each request is counted in Redis first, and refusals are exact.
+#: With less than four times that left, each request is counted in Redis first, so refusals are exact.
 EXACT_BELOW = 4
-#: For how long a count is gone by: others admit requests as well.
+#: How long a count is trusted: other processes admit requests as well.
 MAX_AGE_SECONDS = 1.0
-#: Redis is told at the latest after so long, and at once where half of what may be ahead is.
+#: Redis is told within this time, and at once when half the allowance is used.
 TELL_WITHIN_SECONDS = 0.1
-#: Accounts that are remembered; then those that nothing is to be told of are forgotten.
+#: Accounts remembered; past that, those with nothing to report are forgotten.
 MAX_ACCOUNTS = 10_000
 
 
@@ -33,7 +33,7 @@ def most_ahead(use: Use) -> int:
 
 
 class _Account:
-    """What is known of an account: its last count, and what was admitted since and is not in it."""
+    """An account's last count, and the requests admitted since."""
 
     def __init__(self, use: Use) -> None:
         self.use = use
@@ -51,7 +51,7 @@ class _Account:
 
 
 class Allowances:
-    """Admits what certainly may be; `count` counts a use in Redis, or in this process while Redis is away."""
+    """Admits requests that are surely within limits; `count` counts a use in Redis, or here while Redis is away."""
 
     def __init__(
         self, count: Callable[[Use], Awaitable[Count]], *, clock: Callable[[], float] = time.monotonic
@@ -78,14 +78,14 @@ class Allowances:
         return found
 
     async def catch_up(self, name: str) -> None:
-        """Let Redis be told of what was admitted just before what it is asked next, in the same round trip."""
+        """Send admitted requests to Redis with the next query."""
         account = self._accounts.get(name)
         if account is not None and account.untold:
             self._tell(account)
             await asyncio.sleep(0)
 
     def note(self, use: Use, count: Count) -> Count:
-        """Go by what Redis has just answered; returns it with what it was not told yet."""
+        """Keep a count from Redis; return it with the requests that it does not have yet."""
         if not most_ahead(use):
             return count
         account = self._accounts.get(use.name)
@@ -98,12 +98,12 @@ class Allowances:
         return _with(count, account.ahead)
 
     async def tell_all(self) -> None:
-        """Have everything counted that was admitted."""
+        """Count all admitted requests in Redis."""
         for name in list(self._accounts):
             await self.settle(name)
 
     async def settle(self, name: str) -> None:
-        """Have everything counted that was admitted under a name."""
+        """Count all requests admitted under a name in Redis."""
         account = self._accounts.get(name)
         while account is not None and account.ahead:
             if account.untold:

@@ -15,7 +15,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What one engine can do; `needs` says what is missing when it is not ready."""
+    """The capabilities of one engine; `needs` says what is missing while it is not ready."""
 
     family: str
     engine: str
@@ -28,7 +28,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """What all pools offer, engines in order of preference."""
+    """The offers of all pools, engines in order of preference."""
 
     engines: tuple[Offer, ...] = ()
     _made: dict[Callable[["Offers"], Any], Any] = field(default_factory=dict, compare=False, repr=False)
@@ -38,7 +38,7 @@ class Offers:
         return [offer for offer in self.engines if offer.family == family]
 
     def derived(self, make: Callable[["Offers"], Made]) -> Made:
-        """Return what a family makes of these offers, such as its list of voices; made once a copy of the offers."""
+        """Return `make(self)`, such as a family's list of voices, made once for this copy of the offers."""
         if make not in self._made:
             self._made[make] = make(self)
         made: Made = self._made[make]
@@ -46,18 +46,15 @@ class Offers:
 
 
 def preferred_engines(settings: Settings, family: str) -> list[str]:
-    """Return the engines that the operator wants of a family, in order of preference (`PRESSROOM_<FAMILY>__ENGINES`).
+    """Return the operator's engines of a family in order of preference (`PRESSROOM_<FAMILY>__ENGINES`).
 
-    An empty list means all of the family, in its own order; so does a family that the settings don't have."""
+    An empty list means all of the family, in its own order."""
     named: str | None = getattr(getattr(settings, family, None), "engines", None)
     return [name.strip() for name in (named or "").split(",") if name.strip()]
 
 
 def order_offers(settings: Settings, offers: Sequence[Offer]) -> Offers:
-    """Put offers in the operator's order of preference; an engine that is not in it is not used.
-
-    Where the operator has none, the family's own order counts.
-    """
+    """Sort offers by the operator's preference, or else the family's; drop engines that the operator does not name."""
     ordered: list[Offer] = []
     for family in dict.fromkeys(offer.family for offer in offers):
         by_place = sorted((offer for offer in offers if offer.family == family), key=lambda offer: offer.place)
@@ -68,7 +65,7 @@ def order_offers(settings: Settings, offers: Sequence[Offer]) -> Offers:
 
 
 def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
-    """Tell everybody what this process's engines can do."""
+    """Publish what this process's engines can do."""
     rows = [asdict(offer) for offer in offers]
     return Statement(
         "INSERT INTO offer (family, engine, ready, needs, place, content, updated_at)"
@@ -114,7 +111,7 @@ class Breaker:
 
     @property
     def has_answered(self) -> bool:
-        """Whether it gave an answer of late, and so is ready."""
+        """Whether it has answered within ANSWER_LASTS, and so is ready."""
         return self.answered_at is not None and self.now - self.answered_at < ANSWER_LASTS
 
 
@@ -129,7 +126,7 @@ class Fetchable:
 
     @property
     def remedy(self) -> str:
-        """The sentence that tells how to get it."""
+        """A sentence on how to get it."""
         return f"Who runs this service can add it: pressroom models fetch {self.model}."
 
 

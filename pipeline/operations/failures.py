@@ -1,4 +1,4 @@
-"""Failures: jobs that ended badly, grouped by kind and reason, so that an operator sees what is broken."""
+"""Failures: jobs that ended badly, grouped by kind and reason, for operators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from uuid import UUID
 
 from pipeline.database import SQL, Statement, rows_of
 
-#: The jobs that ended last are looked at; older ones tell little of what is broken now.
+#: Jobs examined, the newest first.
 MOST_JOBS = 2_000
-#: Of a job of which a part failed, so many items are looked at for the reason.
+#: Items of a partly failed job that are searched for the reason.
 MOST_ITEMS = 100
 #: Groups that are shown, and jobs of one that are tried again at once.
 MOST_GROUPS = 50
 MOST_RETRIED = 100
-#: Begins the Idempotency-Key of what an operator asks for again: nothing is made, and paid for, twice.
+#: Prefix of the Idempotency-Key of an operator's retry, so that none is made and paid for twice.
 RETRY_KEY = "operator-retry-"
 #: The reason of a job none of whose first items has failed.
 PARTIAL = "partial"

@@ -53,7 +53,7 @@ class Process:
         return datetime.now(UTC) - self.told_at > GONE_AFTER
 
 
-#: What this process downloads now: bytes done and in all by model.
+#: This process's downloads: bytes done and in all, by model.
 downloads: dict[str, tuple[int, int]] = {}
 
 
@@ -84,7 +84,7 @@ class Teller:
 
 
 def memory_bytes() -> tuple[int, bool]:
-    """Return the memory of this process that is in RAM, and whether that is now; elsewhere it is the most so far."""
+    """Return this process's memory in RAM, and whether that is current; off Linux it is the peak."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE"), True
@@ -100,7 +100,7 @@ def read_processes(fields: Mapping[Any, Any]) -> list[Process]:
 
 
 def gone_fields(fields: Mapping[Any, Any]) -> list[Any]:
-    """Return the fields of processes that are gone, for who deletes them."""
+    """Return the fields of processes that are gone."""
     return [name for name, value in fields.items() if _process(json.loads(value)).is_gone]
 
 
@@ -111,7 +111,7 @@ def _process(told: dict[str, Any]) -> Process:
     return Process(**{name: value for name, value in told.items() if name in FIELDS})
 
 
-#: What is read of a process; a later version may tell more.
+#: Fields read of a process; a later version may report more.
 FIELDS = frozenset(one.name for one in fields(Process))
 
 
@@ -127,14 +127,14 @@ SEND_EVERY_SECONDS = 1.0
 
 
 class ProcessReporter:
-    """What one process tells. What can't be sent is lost: it is for looking, and nothing waits for it."""
+    """Reports this process to Redis. A report that can't be sent is dropped: nothing depends on it."""
 
     def __init__(self, program: Callable[[], str]) -> None:
         self._teller = Teller(program)
         self._told = -TELL_EVERY.total_seconds()
 
     def fill(self, pipe: Any) -> bool:
-        """Add what there is to tell now to a Redis pipeline, sync or async; returns whether there was any."""
+        """Add what is due to a Redis pipeline, sync or async; return whether anything was."""
         added = job_log.add_pending(pipe)
         if time.monotonic() - self._told < TELL_EVERY.total_seconds():
             return bool(added)
@@ -143,7 +143,7 @@ class ProcessReporter:
         return True
 
     async def send_async(self, client: Any) -> None:
-        """Send what there is to tell. Raises RedisError."""
+        """Send what is due. Raises RedisError."""
         pipe = client.pipeline(transaction=False)
         if self.fill(pipe):
             await pipe.execute()
@@ -153,7 +153,7 @@ class ProcessReporter:
         await client.hdel(HASH, self._teller.field)
 
     def start(self, client: "redis.Redis") -> Callable[[], None]:
-        """Send from a thread, for as long as the process lives; returns what says that it ends."""
+        """Send from a thread; return the function that reports the process's end."""
         ended = threading.Event()
 
         def tell() -> None:

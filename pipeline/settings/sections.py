@@ -1,11 +1,12 @@
 """Sections: the settings that capabilities bring, and those of other packages' engines.
 
-A capability lists its sections in `settings.py`. Another package adds settings for its engine by an entry point of the
+A capability lists its sections in `settings.py`. One that is named as a section of the core, such as `retention`, adds
+to it. Another package adds settings for its engine by an entry point of the
 group `pressroom.settings`, named `family.engine`, which is a pydantic model."""
 
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, create_model
 
@@ -19,15 +20,25 @@ GROUP = "pressroom.settings"
 @cache
 def complete(core: type[BaseModel]) -> type[BaseModel]:
     """Return the settings of the core with all sections. Raises NotReady for an entry point that can't be used."""
-    sections: dict[str, type[Section]] = {one.section: one for part in parts("settings") for one in part.SECTIONS}
-    if sections.keys() <= core.model_fields.keys():
+    added: list[type[Section]] = [one for part in parts("settings") for one in part.SECTIONS]
+    if {one.section for one in added} <= core.model_fields.keys():
         return core
+    sections: dict[str, type[BaseModel]] = {}
+    for own in added:
+        base = sections.get(own.section) or _of_core(core, own.section)
+        sections[own.section] = create_model(base.__name__, __base__=(own, base)) if base else own
     for name, engines in _added(sections).items():
         sections[name] = create_model(sections[name].__name__, __base__=sections[name], **_fields(engines))
     return create_model(core.__name__, __base__=core, __module__=core.__module__, **_fields(sections))
 
 
-def _added(sections: dict[str, type[Section]]) -> dict[str, dict[str, type[BaseModel]]]:
+def _of_core(core: type[BaseModel], section: str) -> type[BaseModel] | None:
+    """Return the model of a section that the core has already."""
+    field = core.model_fields.get(section)
+    return cast("type[BaseModel]", field.annotation) if field else None
+
+
+def _added(sections: dict[str, type[BaseModel]]) -> dict[str, dict[str, type[BaseModel]]]:
     """Return the settings of other packages' engines, by family and engine."""
     added: dict[str, dict[str, type[BaseModel]]] = {}
     for point in entry_points(group=GROUP):

@@ -8,10 +8,11 @@ import os
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, cast
 
-from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
+from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.errors import NotReady
+from pipeline.settings.contradictions import check
 from pipeline.settings.endpoints import Endpoints
 from pipeline.settings.fields import FetchSettings, ModelsSettings, Networks, Section, WebUrl
 from pipeline.settings.sections import complete
@@ -105,7 +106,6 @@ class LimitSettings(BaseModel):
     open_items: int = Field(100_000, ge=1, description="Items of an account that may be unfinished at once.")
     idempotency_hours: int = Field(24, ge=1, description="How long an Idempotency-Key is remembered.")
     api_keys: int = Field(100, ge=1, description="Valid API keys of an account.")
-    index_monitors: int = Field(100, ge=0, description="Index monitors of an account.")
 
 
 class WorkSettings(BaseModel):
@@ -118,7 +118,6 @@ class WorkSettings(BaseModel):
         16, ge=1, description="Every so many claims take the oldest item, whatever its round."
     )
     deadline_hours: float = Field(1.0, gt=0, description="A job not finished by then expires.")
-    index_deadline_days: float = Field(7.0, gt=0, description="The same for index jobs.")
     sweep_seconds: float = Field(1.0, gt=0, description="Pause between two sweeps.")
     upload_orphan_minutes: int = Field(60, ge=0, description="An upload without a job is deleted after so long.")
 
@@ -127,10 +126,7 @@ class RetentionSettings(BaseModel):
     """How long finished work is kept."""
 
     result_hours: float = Field(24, gt=0, description="Results and submitted texts.")
-    picture_days: float = Field(7, gt=0, le=365, description="Pictures, and the links to them.")
-    index_days: float = Field(30, gt=0, description="URLs of index jobs, and what was found out about them.")
     summary_days: float = Field(90, gt=0, description="A job's summary row.")
-    change_days: float = Field(365, gt=0, description="What index monitors have found out.")
     sample_days: float = Field(7, gt=0, le=90, description="How queues were, one row a queue and minute.")
     function_days: float = Field(
         30, gt=0, description="The database's functions of another version, once no process uses them."
@@ -214,6 +210,9 @@ class Settings(BaseSettings):
     log_level: str = Field(
         "INFO", pattern="^(?i:debug|info|warning|error)$", description="DEBUG, INFO, WARNING or ERROR."
     )
+    small: bool = Field(
+        False, description="Save memory, as `pressroom up --small` does: models are loaded on use, and left when idle."
+    )
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     api: ApiSettings = ApiSettings()
     dashboard: DashboardSettings = DashboardSettings()
@@ -255,6 +254,12 @@ class Settings(BaseSettings):
                 raise ValueError(REDIS_URL_WRONG) from None
         return url
 
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        """Raise InvalidSetting for settings that contradict each other."""
+        check(self)
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -273,7 +278,7 @@ class Settings(BaseSettings):
         return cast("Self", super().__new__(complete(cls)))
 
     def of(self, section: type[S]) -> S:
-        """Return the settings of a family."""
+        """Return the settings of a family, or what a capability has added to a section of the core."""
         return cast("S", getattr(self, section.section))
 
     def server_urls(self) -> tuple[str, str]:

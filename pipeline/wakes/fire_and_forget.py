@@ -1,7 +1,7 @@
-"""One way: commands to Redis that nobody waits for, neither for a reply nor for a server that takes nothing.
+"""Fire and forget: commands to Redis that wait for no reply, nor for a server that takes nothing.
 
-For hints such as notices and wake-ups: what is lost costs a second, and a thread that writes to the database must not
-wait for Redis. A command that is answered costs its thread 22 us of a processor and a wait, this way 3 us.
+For hints such as notices and wake-ups: a lost one costs a second. A command with a reply costs its thread 22 us of a
+processor and a wait; this way it costs 3 us.
 """
 
 import threading
@@ -11,7 +11,7 @@ from typing import Any
 import redis
 from redis.exceptions import RedisError, ResponseError
 
-#: What a server takes at once into its buffers, which hold thousands of notices, is taken within this time, in seconds.
+#: Seconds within which a server takes what fits its buffers, which hold thousands of notices.
 SEND_SECONDS = 0.05
 
 

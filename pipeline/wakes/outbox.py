@@ -1,6 +1,6 @@
-"""Outbox: what goes to Redis from a thread of its own, so that who writes to the database never waits for Redis.
+"""Outbox: sends to Redis from a thread of its own, so that whoever writes to the database never waits for Redis.
 
-All of it only hurries others up, or is kept until the next time: what is lost costs a second."""
+Its messages are hints: a lost one costs a second."""
 
 import threading
 import time
@@ -11,12 +11,12 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: What waits at most while Redis is silent; then the oldest is dropped.
+#: Messages kept while Redis is silent; then the oldest is dropped.
 MOST_WAITING = 1_000
 
 
 class Outbox:
-    """Carries out what is posted, one after the other, in one thread; it starts with the first."""
+    """Runs posted functions one after another in one thread, which starts with the first."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -26,7 +26,7 @@ class Outbox:
         self._thread: threading.Thread | None = None
 
     def post(self, send: Callable[[], object]) -> None:
-        """Have something sent soon; it handles the errors that are to be expected."""
+        """Run `send` soon; it handles its expected errors."""
         with self._changed:
             self._waiting.append(send)
             if self._thread is None:
@@ -35,7 +35,7 @@ class Outbox:
             self._changed.notify_all()
 
     def flush(self, *, within: float) -> bool:
-        """Return whether all that was posted is sent within so many seconds."""
+        """Wait until all is sent; return False if that takes longer than `within` seconds."""
         until = time.monotonic() + within
         with self._changed:
             while self._waiting or self._is_busy:

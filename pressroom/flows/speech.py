@@ -11,14 +11,7 @@ from pressroom.documents.speech import Lexicon, LexiconEntry, Speech, Timing, Tr
 from pressroom.errors import ConnectionLost
 from pressroom.exchange import Ask, Emit, Flow, Read, StreamFlow
 from pressroom.files import Upload
-from pressroom.options import (
-    MusicOptions,
-    RecordingOptions,
-    SpokenMusicOptions,
-    VoiceOptions,
-    order,
-    work,
-)
+from pressroom.options import MusicOptions, RecordingOptions, SpokenMusicOptions, VoiceOptions, order, work
 from pressroom.service import Answer, Files, Service, Target
 
 #: Longest pause before and within a stream: it may wait behind others.

@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import BaseModel, SecretStr
 
+from pipeline.settings.endpoints import EndpointSettings
 from pipeline.settings.settings_sources import DEFAULT_FILE, NAMED, variable
 from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
@@ -36,10 +37,10 @@ def list_variables(
             rows += list_variables(value, path, default)
             continue
         if name == NAMED:
-            for named, endpoint in value.items():
+            for named, endpoint in (value or {"NAME": EndpointSettings.model_construct(url="")}).items():
                 rows += list_variables(endpoint, (*path, named))
             continue
-        changed_from = "" if value == default else _shown(default) or "none"
+        changed_from = "" if value == default or field.is_required() else _shown(default) or "none"
         rows.append((COMMON.get(path) or variable(path), _shown(value), changed_from, field.description or ""))
     return rows
 

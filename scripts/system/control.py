@@ -7,41 +7,16 @@ the API and the servers; it is valid only while the supervisor answers.
 import asyncio
 import json
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import NotReady, PressroomError
-from pipeline.operations.supervision import (
-    MAX_PROCESSES,
-    SOCKET,
-    Pool,
-    SupervisorSilent,
-    ask,
-    nothing_runs,
-    pools,
-    scale,
-    sockets_folder,
-)
+from pipeline.operations.supervision import MAX_PROCESSES, SOCKET, ask, nothing_runs, sockets_folder
 from pipeline.settings import Settings
 from scripts.system.folders import private_folder, write_private
+from scripts.system.sizing.autoscale import keep_bounds
 from scripts.system.supervisor import Supervisor
-
-__all__ = [
-    "Pool",
-    "SupervisorSilent",
-    "System",
-    "find_system",
-    "forget",
-    "pools",
-    "record",
-    "scale",
-    "serve",
-    "settings_of_running",
-    "stop",
-    "was_killed",
-]
 
 
 @dataclass(frozen=True)
@@ -79,11 +54,6 @@ def settings_of_running(settings: Settings) -> Settings:
     )
 
 
-def stop(data: Path) -> None:
-    """Tell the system to stop; it drains after this returns."""
-    ask(data, "stop")
-
-
 def record(data: Path, system: System) -> None:
     """Write the state file, readable by its owner alone."""
     write_private(_state_file(data), json.dumps(asdict(system)))
@@ -100,7 +70,7 @@ def was_killed(data: Path) -> bool:
     return _state_file(data).exists()
 
 
-async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) -> asyncio.Server:
+async def serve(data: Path, supervisor: Supervisor) -> asyncio.Server:
     """Answer commands; only the caller that holds DATA's lock may serve."""
     path = private_folder(sockets_folder(data)) / SOCKET
     path.unlink(missing_ok=True)
@@ -108,7 +78,7 @@ async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) ->
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             line = await reader.readline()
-            writer.write(json.dumps(_answer(line, supervisor, stop)).encode() + b"\n")
+            writer.write(json.dumps(_answer(line, data, supervisor)).encode() + b"\n")
             await writer.drain()
         except (ConnectionError, ValueError):  # the client left, or its line is too long
             pass
@@ -123,20 +93,19 @@ async def serve(data: Path, supervisor: Supervisor, stop: Callable[[], None]) ->
         os.umask(mask)
 
 
-def _answer(line: bytes, supervisor: Supervisor, stop: Callable[[], None]) -> dict[str, Any]:
+def _answer(line: bytes, data: Path, supervisor: Supervisor) -> dict[str, Any]:
     try:
         match json.loads(line):
             case {"command": "ping"}:
                 return {"answer": "pong"}
             case {"command": "pools"}:
                 pass
-            case {"command": "scale", "pool": str(name), "processes": int(processes)} if (
-                0 <= processes <= MAX_PROCESSES
+            case {"command": "scale", "pool": str(name), "processes": int(processes), **how} if (
+                0 <= processes <= (most := int(how.get("most", processes))) <= MAX_PROCESSES
             ):
                 supervisor.scale(name, processes)
-            case {"command": "stop"}:
-                stop()
-                return {"answer": "stopping"}
+                if how.get("keep", True):
+                    keep_bounds(data, name, processes, most)
             case _:
                 return {"error": f"Unknown command, or a number that is not from 0 to {MAX_PROCESSES}."}
     except PressroomError as error:

@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +21,7 @@ from PIL import Image
 from search_engine import SearchEngine
 from spoken import FOLDER
 from systems import Running
+from waiting import wait_for
 from web_server import WebServer, web_server
 
 pytestmark = pytest.mark.system
@@ -60,7 +60,7 @@ def generated(generator: Path, service: Running, tmp_path_factory: pytest.TempPa
     )  # fmt: skip
     written = run.stdout + run.stderr
     assert run.returncode == 0, written
-    # What is sent or answered as sound is left to the caller, and said so; nothing else may be wrong.
+    # The generator says that it leaves sounds to the caller; nothing else may be wrong.
     faults = re.findall(r"^(?:WARNING|ERROR) (.+)\n+(.+)$", written, re.MULTILINE)
     assert not [fault for fault in faults if "Unsupported content_type" not in fault[1]], written
     sys.path += [str(folder), str(generator)]
@@ -117,11 +117,7 @@ def calls(service: Running, generated: ModuleType) -> Iterator[Calls]:
 
 def ended(calls: Calls, job_id: Any) -> Any:
     """Poll a job until it has ended."""
-    until = time.monotonic() + 120
-    while (job := calls("jobs.get_job", job_id).parsed).finished_at is None:
-        assert time.monotonic() < until, job
-        time.sleep(0.1)
-    return job
+    return wait_for(lambda: (job := calls("jobs.get_job", job_id).parsed).finished_at and job)
 
 
 def picture() -> bytes:

@@ -1,12 +1,12 @@
 """A package of somebody else, installed beside the service: what it adds is asked for over HTTP."""
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from systems import Running, only, system
+from waiting import wait_for
 
 pytestmark = pytest.mark.system
 
@@ -27,10 +27,8 @@ def test_an_engine_of_another_package_speaks_first_and_its_voice_is_listed(servi
 
     assert (spoken.status, spoken.headers["X-Engine"]) == (200, "hum"), spoken.body
     assert spoken.body[:4] == b"RIFF"
-    until = time.monotonic() + 60  # the API asks again after a while what the pools offer
-    while (listed := service.ask("/tts/voices").json["voices"][0]["name"]) != "hum" and time.monotonic() < until:
-        time.sleep(0.2)
-    assert listed == "hum"
+    # The API reads the pools' offers again after a while.
+    wait_for(lambda: service.ask("/tts/voices").json["voices"][0]["name"] == "hum")
     assert service.ask("/tts", {"text": "Hello.", "voice_name": "de"}).headers["X-Engine"] == "espeak"
 
 

@@ -1,7 +1,6 @@
 """One trace from a request to its result, as a collector gets it from the API and from a worker."""
 
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from systems import FAST, Running, only, system
+from waiting import wait_for
 
 pytestmark = pytest.mark.system
 
@@ -42,12 +42,12 @@ class Collector:
 
     def of(self, trace: str, *, at_least: int) -> dict[str, Any]:
         """Return the spans of a trace by name, once there are so many."""
-        until = time.monotonic() + 60
-        while True:
-            found = {span.name: span for span in self.spans if span.trace_id.hex() == trace}
-            if len(found) >= at_least or time.monotonic() > until:
-                return found
-            time.sleep(0.1)
+
+        def found() -> dict[str, Any]:
+            return {span.name: span for span in self.spans if span.trace_id.hex() == trace}
+
+        wait_for(lambda: len(found()) >= at_least, about=found)
+        return found()
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +95,7 @@ def test_a_request_id_of_its_own_keeps_its_trace_and_names_the_caller_s(traced: 
     headers = {"X-Request-Id": "order-7", "traceparent": f"00-{'ab' * 16}-{CALLER}-01"}
     assert traced.ask("/made-up", {"count": 1}, **headers).headers["X-Request-Id"] == "order-7"
 
-    until = time.monotonic() + 60
-    linked: list[Any] = []
-    while not linked and time.monotonic() < until:
-        linked = [span for span in collector.spans if any(link.trace_id.hex() == "ab" * 16 for link in span.links)]
-        time.sleep(0.1)
-    assert [span.name for span in linked] == ["POST /made-up"]
+    def linked() -> list[str]:
+        return [span.name for span in collector.spans if any(link.trace_id.hex() == "ab" * 16 for link in span.links)]
+
+    assert wait_for(linked) == ["POST /made-up"]

@@ -1,4 +1,4 @@
-"""What is asked about an account of an API whose process dies meanwhile: its lexicon, keys, webhooks and monitors."""
+"""Requests about an account, its lexicon, keys, webhooks and monitors, to an API whose process dies."""
 
 import json
 from uuid import uuid4
@@ -45,7 +45,7 @@ class SetWebhook(Action):
         shown = [
             answer.json["webhook_secret"] for answer in (first, again) if answer and "webhook_secret" in answer.json
         ]
-        # Whoever had no answer makes a new one, if the secret is wanted.
+        # A client without an answer makes a new one if it wants the secret.
         assert shown == [hook["secret"]] if first else shown in ([], [hook["secret"]])
 
 
@@ -162,7 +162,6 @@ class DeleteKey(ChangeKey):
         return "DELETE", f"/keys/{self.id}", None, self.world.keyed()
 
     def check(self, first: Answer | None, again: Answer | None) -> None:
-        assert again is not None
         assert again.status in ((204, 404) if first is None else (404,))
         headers = self.world.keyed(X_API_Key=self.key)
         assert self.world.api.ask_until_answered("POST", "/made-up", b'{"count": 1}', headers).status == 401
@@ -216,7 +215,6 @@ class DeleteMonitor(ChangeMonitor):
         return "DELETE", f"/indexing/monitors/{self.id}", None, self.world.keyed()
 
     def check(self, first: Answer | None, again: Answer | None) -> None:
-        assert again is not None
         assert again.status in ((204, 404) if first is None else (404,))
         assert self.world.monitors() == []
 

@@ -94,7 +94,7 @@ class Action:
 
     #: The call that does it.
     decisive: ClassVar[str]
-    #: Whether a client sends it again that got no answer.
+    #: Whether a client without an answer repeats it.
     is_repeated: ClassVar[bool] = True
 
     def __init__(self, world: World) -> None:

@@ -1,4 +1,4 @@
-"""What is asked at the dashboard of an API whose process dies meanwhile."""
+"""Requests to the dashboard of an API whose process dies."""
 
 import re
 from datetime import timedelta
@@ -78,7 +78,7 @@ class Suspend(OfOperators):
 
 
 class SignIn(Action):
-    """Who signs in again is signed in."""
+    """Signing in again works."""
 
     decisive = "postgres: WITH gone AS (DELETE FROM session"
 
@@ -105,7 +105,7 @@ class SignIn(Action):
 
 
 class ChangePassword(OfDashboard):
-    """Whoever knew the old password is signed out as soon as there is a new one."""
+    """A new password ends the sessions of the old one."""
 
     decisive = "postgres: end of pipeline"
 
@@ -133,7 +133,7 @@ class ChangePassword(OfDashboard):
 
 
 class SignOut(OfDashboard):
-    """Who signs out is signed out."""
+    """Signing out ends the session."""
 
     decisive = "postgres: DELETE FROM session"
 

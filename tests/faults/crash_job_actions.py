@@ -1,4 +1,4 @@
-"""What clients ask about jobs of an API whose process dies meanwhile."""
+"""Requests about jobs to an API whose process dies."""
 
 import json
 from datetime import UTC, datetime, timedelta

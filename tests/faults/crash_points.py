@@ -29,7 +29,7 @@ FILE_EVENTS = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 #: Written by Python or gunicorn for themselves.
 OWN_FILES = ("/proc/", "/dev/", "__pycache__", "wgunicorn-", "gunicorn")
-#: What a process does again and again while it waits: how often, the machine's speed alone decides.
+#: Calls that a waiting process repeats, as often as the machine is slow.
 WHILE_WAITING = ("postgres: claim", "postgres: heartbeat", "postgres: SELECT p.name", "redis: BLPOP", "redis: HSET")
 MOST_WHILE_WAITING = 2
 #: The greetings of a new connection, which change nothing.
@@ -57,7 +57,7 @@ class Plan:
 
 @dataclass
 class Told:
-    """What a process has told of itself: all calls so far, and the one that it died at."""
+    """A process's report: all calls so far, and the one at which it died."""
 
     calls: list[str] = field(default_factory=list)
     died_at: str | None = None

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from crash_points import AFTER, BEFORE, DURING, Plan, Told, sides_of
-from crash_site import SLOTS, Copy, Site, wait_for
+from crash_site import SLOTS, Copy, Site
 from crash_worker import forked, join, pool_process
+from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
@@ -24,7 +25,7 @@ from pipeline.storage.artifacts import Artifacts, open_store
 from pipeline.wakes.broker import WakeBroker, connect
 from scripts.commands.sweep import Sweep
 
-#: What differs from one run to the next, in outputs and in names of files.
+#: Parts of outputs and file names that differ from run to run.
 PASSING = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # leases
     r"|\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|\+00:00)?)?"
@@ -40,21 +41,21 @@ MOST_POINTS = 400
 
 @dataclass(frozen=True)
 class State:
-    """What is to be the same however often a process died."""
+    """The state that must be the same however often a process dies."""
 
     job: dict[str, Any]
     items: list[str]
-    #: Of all artifacts one after the other: a stream's parts end where its reader was when they were sent.
+    #: The hash of all artifacts in order: a stream's parts may end anywhere.
     content: str
     events: int
 
 
 @dataclass
 class Found:
-    """What came of all runs of a kind."""
+    """The results of all runs of a kind."""
 
     name: str
-    #: Of those that died: how far the job was.
+    #: Runs that died, by the job's progress.
     died: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
     calls_made: int = 0
@@ -246,7 +247,7 @@ def _rows(database: Database, query: str) -> list[dict[str, Any]]:
     return database.run(Statement(query))
 
 
-#: What writes reports, and while work flows the next claim: one statement, which commits by itself.
+#: The statement that reports and, while work flows, makes the next claim; it commits by itself.
 REPORTED = "postgres: report"
 
 

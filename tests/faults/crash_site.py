@@ -7,14 +7,12 @@ go side by side; what is left after one is its own.
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID, uuid4
 
@@ -73,7 +71,7 @@ class Copy:
 
 @dataclass
 class Site:
-    """What all runs share."""
+    """The parts that all runs share."""
 
     postgres_url: str
     redis_url: str
@@ -257,12 +255,3 @@ def request_of(kind: AnyKind, picture: str, told: ToldEngines, *, url: str) -> t
         named = f'; filename="{name}.ogg"' if is_file else ""
         body += f'--b0\r\nContent-Disposition: form-data; name="{name}"{named}\r\n\r\n'.encode() + content + b"\r\n"
     return path, body + b"--b0--\r\n", {"Content-Type": "multipart/form-data; boundary=b0", **asked}
-
-
-def wait_for(condition: Callable[[], Any], *, seconds: float = 120, about: Callable[[], Any] = lambda: "") -> Any:
-    """Return what a condition says as soon as it says something."""
-    until = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < until, about()
-        time.sleep(0.02)
-    return found

@@ -20,7 +20,7 @@ from typing import Any
 import crash_points
 from crash_points import Plan
 
-#: What the processes need, imported once. `workers.main` is not: it opens what a process has for itself.
+#: Modules that the processes need, imported once; without `workers.main`, which opens each process's own connections.
 WARM = (
     "api.app",
     "api.server",

@@ -31,7 +31,7 @@ class Wanted:
     path: str
     body: bytes
     content_type: str = "application/json"
-    #: Whether a result is whole; None: nobody reads it.
+    #: Checks that a result is whole; None: nobody reads it.
     is_whole: Callable[[bytes], bool] | None = None
     #: The result names pictures, which are read as well.
     has_pictures: bool = False
@@ -84,7 +84,7 @@ def made_up() -> list[Wanted]:
 
 
 def real_kinds(engine: SearchEngine) -> list[list[Wanted]]:
-    """What a client of each real kind asks for."""
+    """The requests of a client, by real kind."""
     engine.rule = lambda place: place.endswith("1")
     file = io.BytesIO()
     image = Image.new("RGB", (480, 160), "#14325a")

@@ -16,7 +16,7 @@ from systems import Running, children
 
 #: Measurements are so far apart.
 APART_SECONDS = 15.0
-#: What is compared begins after this share of the run: caches fill, models are loaded, retention has not begun.
+#: Share of the run before the comparison, in which caches fill, models load and retention begins.
 WARM_UP = 0.34
 #: A measure grows when it rises by more than this share of itself within the part that is compared …
 SHARE = 0.10
@@ -39,7 +39,7 @@ SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
        (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'lifecycle\\_%') AS schemas,
        (SELECT count(*) FROM job) AS jobs, (SELECT count(*) FROM item) AS items
 """
-#: What a process is, by a mark in its command line.
+#: Programs by a mark in their command line.
 PROGRAMS = {"gunicorn": "API", "sweep": "sweep", "scripts.main": "supervisor", "orphan_reaper": "orphan reaper"}
 #: Grows by design: the ledger outlives its jobs and fills PostgreSQL's buffers, artifacts go by the day, and some rows
 #: are kept for days.
@@ -88,7 +88,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of a measure: its median, and its rise within the part that is compared."""
+    """A measure's median, and its rise within the part that is compared."""
 
     median: float
     rise: float

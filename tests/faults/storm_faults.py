@@ -17,7 +17,7 @@ from tcp_proxy import Fault, TcpProxy
 
 from pipeline.database import Database, Row, Statement
 from pipeline.errors import PressroomError
-from scripts.system import control
+from pipeline.operations import supervision
 
 #: Longer than the lease, so that a frozen worker wakes as a zombie.
 FROZEN_SECONDS = 4.0
@@ -97,7 +97,7 @@ class Killer:
         return done
 
     def _kill_one(self) -> bool:
-        pools = [pool for pool in control.pools(self._site.running.data) if pool.scalable and pool.pids]
+        pools = [pool for pool in supervision.pools(self._site.running.data) if pool.scalable and pool.pids]
         if not pools:
             return False
         pool = self._choose.choice(pools)
@@ -138,7 +138,7 @@ def freeze_workers(site: Site, seconds: float) -> int:
     with site.database() as database:
         for _ in until(seconds):
             wait_for_the_unlucky(database)
-            pools = [pool.name for pool in control.pools(site.running.data) if pool.scalable]
+            pools = [pool.name for pool in supervision.pools(site.running.data) if pool.scalable]
             frozen = [pid for name in pools for pid in site.running.workers(name)[:1] if kill(pid, signal.SIGSTOP)]
             time.sleep(FROZEN_SECONDS)
             for pid in frozen:
@@ -305,7 +305,7 @@ def _needs_clock(site: Site) -> str:
     return "" if site.clock.can_step else "there is no C compiler for the clock's library"
 
 
-#: What a way to a server can do, and to which servers it does it in the short form too.
+#: Faults of the way to a server, and the servers that suffer them in the short form too.
 PROXY_FAULTS: tuple[tuple[Fault, str, tuple[str, ...]], ...] = (
     ("latency", "answers late", ("PostgreSQL",)),
     ("reset", "resets connections", ("Redis", "the API")),

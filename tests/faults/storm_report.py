@@ -1,4 +1,4 @@
-"""What a storm has shown: a row for each scenario, and the books at its end."""
+"""The report of a storm: a row a scenario, and the books at its end."""
 
 import os
 import random
@@ -13,6 +13,7 @@ from pathlib import Path
 from open_counts import MISCOUNTED
 from revision import measured
 from storm_site import Site
+from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Row, Statement
@@ -75,10 +76,10 @@ LEAST_SPAN_SECONDS = 5.0
 #: Items that may be given up after three crashes, in all: who kills waits for those that have had two, but leases run
 #: out too.
 MOST_GIVEN_UP = 5
-#: What counts as back, and how long that may take at most.
+#: The share of the rate that counts as back, and the most seconds until then.
 ENOUGH = 0.95
 PATIENCE_SECONDS = 30.0
-#: What the rates before the last so many faults must be of those before the first.
+#: The least share of the first rates that the last ones must have, over so many faults.
 STEADY, STEADY_FAULTS = 0.9, 5
 #: Processor time of a look at the machine's speed.
 SPEED_SECONDS = 0.5
@@ -115,7 +116,7 @@ def _last_of_first(rates: list[float]) -> float:
 
 @dataclass(frozen=True)
 class Books:
-    """What the database says of the requests that were answered; but for what has ended, nothing of it may be."""
+    """Faults that the database has, and the jobs that have ended."""
 
     ended: frozenset[str] = field(repr=False)
     lost: int
@@ -193,11 +194,9 @@ def machine_speed() -> float:
 
 def wait_for_ends(site: Site, jobs: Collection[str]) -> None:
     """Wait until every one of these jobs has ended."""
-    until = time.monotonic() + END_SECONDS
+    still: Statement[list[Row]] = Statement(OPEN, {"ids": list(jobs)})
     with site.database() as database:
-        while still := database.run(Statement(OPEN, {"ids": list(jobs)})):
-            assert time.monotonic() < until, f"jobs have not ended: {still}"
-            time.sleep(0.2)
+        wait_for(lambda: not database.run(still), seconds=END_SECONDS, about=lambda: f"open: {database.run(still)}")
 
 
 @dataclass
@@ -276,7 +275,7 @@ class Report:
             assert row["done"] + row["failed"] == row["items_total"], row
             assert row["empty"] == 0, row
             assert not row["undelivered"], row
-            # What is made up fails as it is asked to; else only work that has lost three processes is given up.
+            # Made-up work fails as asked; other work is given up only after it has lost three processes.
             assert row["kind"] == "made_up" or row["failed"] == row["crashed"], row
         self._check_webhooks(site)
         self._check_counters(site)
@@ -300,11 +299,10 @@ class Report:
 
     def _check_counters(self, site: Site) -> None:
         """Wait until the sweep has taken all that has ended off its account's counters: nothing is open then."""
-        until = time.monotonic() + END_SECONDS
         with site.database() as database:
-            while database.run(NOT_TAKEN_OFF):
-                assert time.monotonic() < until, "the sweep does not take ended jobs off their accounts' counters"
-                time.sleep(0.2)
+            wait_for(
+                lambda: not database.run(NOT_TAKEN_OFF), seconds=END_SECONDS, about=lambda: "the counters are late"
+            )
             assert database.run(MISCOUNTED) == []
             assert database.run(Statement("SELECT id, open_items FROM account WHERE open_items <> 0")) == []
 

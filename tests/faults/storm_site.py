@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from servers import PATIENCE_SECONDS, ping, stop, wait_until
 from settable_clock import SettableClock, settable_clock
 from systems import FAST, Running, system
 from tcp_proxy import TcpProxy
+from waiting import wait_for
 from webhook_receiver import Receiver, webhook_receiver
 
 from pipeline.database import Database
@@ -27,14 +27,15 @@ from pipeline.operations.child_processes import shimmed
 from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
-from scripts.system.embedded.postgres import OWNER, create_database
+from scripts.system.embedded.postgres import create_database
+from scripts.system.embedded.roles import OWNER
 from scripts.system.programs import Server, environment
 
-#: What a disk of its own holds, in memory, and only as far as it is used.
+#: Size of a disk in memory, which takes only the used part.
 DISK_BYTES = 8 * 2**30
 MOST_TRIES = 20
 
-#: What every process has; the lease is short, so that a dead worker's work comes back in seconds.
+#: The environment of every process, with a short lease so that a dead worker's work comes back in seconds.
 SETTINGS = FAST | {
     "PRESSROOM_API__PROCESSES": "2",
     "PRESSROOM_SYNTHESIS__ENGINES": "hibari,espeak",
@@ -231,7 +232,8 @@ def storm_site(folder: Path, *, clients: int = 3) -> Iterator[Site]:
 
 def wait_for_offers(running: Running) -> None:
     """Return once every pool is ready: an API process may not know yet what is offered."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while running.written().count("pool process ready") < 6:
-        assert time.monotonic() < until, running.written()[-3_000:]
-        time.sleep(0.1)
+    wait_for(
+        lambda: running.written().count("pool process ready") >= 6,
+        seconds=PATIENCE_SECONDS,
+        about=lambda: running.written()[-3_000:],
+    )

@@ -33,7 +33,7 @@ def site(
 
 @pytest.fixture(scope="module")
 def table() -> Iterator[list[Found]]:
-    """What was found, printed and written when all kinds have been tried."""
+    """The results, printed and written when all kinds have been tried."""
     found: list[Found] = []
     yield found
     lines = "\n".join([HEAD, *(one.row() for one in found)])

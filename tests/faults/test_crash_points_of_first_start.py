@@ -19,7 +19,7 @@ from scripts.system.first_steps import read_first
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(1_200)]
 TABLE = Path("out", "faults-first-start-crash-points").with_suffix(".md")
-#: What makes the account, and what keeps its key and its link.
+#: The calls that make the account, and keep its key and its link.
 MAKES, KEEPS = "postgres: end of pipeline", "file: os.rename"
 
 

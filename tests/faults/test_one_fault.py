@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from systems import FAST, Running, children, clean_environment, kill, only, system
+from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Row, Statement
@@ -43,14 +44,14 @@ CRASHES: Statement[list[Row]] = Statement("SELECT sum(crashes) AS crashes FROM i
 
 def wait_for_job(running: Running, request_id: str) -> list[dict[str, Any]]:
     """Return the job that a request makes, in a list, once it is there."""
-    until = time.monotonic() + 120
-    while True:
-        with suppress(OSError, HTTPException):  # an API that was killed is just starting again
+
+    def found() -> list[dict[str, Any]]:
+        with suppress(OSError, HTTPException):  # a killed API is starting again
             answer = running.ask(f"/jobs?request_id={request_id}")
-            if answer.status == HTTPStatus.OK and len(answer.json) == 1:
-                return list(answer.json)
-        assert time.monotonic() < until, f"no job of {request_id}"
-        time.sleep(0.05)
+            return list(answer.json) if answer.status == HTTPStatus.OK else []
+        return []
+
+    return list(wait_for(found, about=lambda: f"no job of {request_id}"))
 
 
 def test_a_poison_item_is_given_up_and_its_neighbours_are_done(shared: Running) -> None:
@@ -178,10 +179,7 @@ def test_a_process_that_can_not_tell_a_dead_master_that_it_has_started_takes_no_
         with lone_process(running, log) as master:
             time.sleep(0.1)  # it waits from a millisecond after its start
             kill(master)
-            until = time.monotonic() + 120
-            while "pool process ready" not in log.read_text():
-                assert time.monotonic() < until, log.read_text()
-                time.sleep(0.01)
+            wait_for(lambda: "pool process ready" in log.read_text(), about=log.read_text)
             time.sleep(1)
             assert running.ask(f"/jobs/{job_id}").json["state"] == "queued"
 
@@ -228,10 +226,7 @@ def test_an_api_killed_between_the_commit_and_the_wake_up_costs_a_moment(shared:
     with suppress(OSError, HTTPException):  # the answer may have left before the process died
         shared.ask("/killing", {"count": 2}, Prefer="respond-async", X_Request_Id="killed")
 
-    until = time.monotonic() + 120
-    while marker.exists():
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_for(lambda: not marker.exists())
     [job] = wait_for_job(shared, "killed")
     assert shared.wait_for_state(job["id"])["state"] == "succeeded"
 

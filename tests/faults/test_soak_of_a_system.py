@@ -45,7 +45,7 @@ SHARED = "PostgreSQL: shared memory MiB"
 SHARED_MEMORY: Statement[list[Row]] = Statement(
     "SELECT pg_size_bytes(current_setting('shared_memory_size')) / 1048576 AS mib"
 )
-#: What is kept, is kept so briefly that deleting begins within the warm-up.
+#: Retention so short that deleting begins within the warm-up.
 BRIEF = {
     "PRESSROOM_RETENTION__RESULT_HOURS": "0.01",
     "PRESSROOM_RETENTION__SUMMARY_DAYS": "0.0014",

@@ -29,14 +29,14 @@ KEPT = OUT / "hostile"
 PATIENCE = 240.0
 #: Files that a worker takes before its memory is looked at.
 LOOK_EVERY = 25
-#: What a worker's process may hold beside a model, at its peak, and what one ffmpeg may.
+#: Most memory of a worker beside its model, and of an ffmpeg.
 MOST_BYTES = 768 * 2**20
 MOST_FFMPEG_BYTES = 512 * 2**20
 
 
 @dataclass
 class Findings:
-    """What became of the files of a run."""
+    """The results of a run's files."""
 
     what: str
     seeds: int = 0
@@ -44,7 +44,7 @@ class Findings:
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     mutations: Counter[str] = field(default_factory=Counter)
-    #: What became of each seed that was sent as it is.
+    #: The result of each seed sent unchanged.
     unmutated: dict[str, str] = field(default_factory=dict)
     #: Files that ended badly, with how.
     failures: list[str] = field(default_factory=list)
@@ -107,7 +107,6 @@ class Worker:
 
     def send(self, handler: str, path: Path) -> list[object] | None:
         """Have a file worked on; None: the process has died, or hangs."""
-        assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps([handler, str(path)]).encode() + b"\n")
             self.process.stdin.flush()
@@ -133,7 +132,6 @@ class Worker:
 
     def end(self) -> int:
         """End the process; returns its status, None of which is 0 for one that hangs."""
-        assert self.process.stdin is not None
         assert self.process.stdout is not None
         with suppress(BrokenPipeError):
             self.process.stdin.close()

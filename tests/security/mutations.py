@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 #: No mutated file is larger.
 MOST_BYTES = 2**21
 
-#: What is written over lengths, sizes and counts, with the width in bytes.
+#: Values to write over lengths, sizes and counts, with their width in bytes.
 EXTREMES = (
     0,
     1,
@@ -61,7 +61,7 @@ def noisy_header(choose: random.Random, body: bytearray, _: Sequence[bytes]) -> 
 
 
 def cut_off(choose: random.Random, body: bytearray, _: Sequence[bytes]) -> bytes:
-    """What is left of a file after a broken transfer."""
+    """A file after a broken transfer."""
     return bytes(body[: choose.randrange(1, len(body))])
 
 

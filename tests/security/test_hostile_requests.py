@@ -50,7 +50,7 @@ KINDS = {
 PIXEL = "data:image/png;base64," + base64.b64encode(image_seeds()["PNG"]).decode()
 #: Bytes of ten minutes of speech: nothing here has more words than are spoken in so long.
 LONGEST_WAV = 600 * 2 * 48_000
-#: What no answer shows of a text: control characters, and marks that change the direction of what follows.
+#: Characters that no answer may show: controls, and marks that change the direction of text.
 CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]")
 #: Seconds for anything here, on the busiest machine.
 PATIENCE = 240

@@ -31,7 +31,6 @@ CONTENT_TYPES = (
 def book(*rows: list[str]) -> bytes:
     """Return a spreadsheet."""
     made = Workbook()
-    assert made.active is not None
     for row in rows:
         made.active.append(row)
     file = io.BytesIO()
@@ -55,7 +54,6 @@ def changed(part: str, change: Callable[[bytes], bytes], *more: tuple[str, bytes
 def far_apart() -> bytes:
     """Return 5 kB whose two cells are the first and the last that a sheet can have."""
     made = Workbook()
-    assert made.active is not None
     made.active.cell(1, 1, "url")
     made.active.cell(1_048_576, 16_384, URL)
     file = io.BytesIO()
@@ -140,7 +138,7 @@ def zipped(*files: tuple[str, bytes]) -> bytes:
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[object]]:
-    """What all files became, in a process of their own."""
+    """The results of all files, in a process of their own."""
     outside = tmp_path_factory.mktemp("sheets")
     folder = outside / "of" / "others"  # as deep as what leads up from it
     folder.mkdir(parents=True)

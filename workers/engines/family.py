@@ -46,7 +46,7 @@ class Family:
         self.name = name
         self._store = store or ModelStore(settings)
         self._look_every = look_every
-        self._fetch_after = fetch_after
+        self._fetch = BackgroundFetch(settings, name, self._store, begin_after=fetch_after)
         self._stamp = self._store.stamp()
         self._lock = threading.Lock()
         self._is_set_up = False
@@ -159,7 +159,7 @@ class Family:
 
     def _offer(self, name: str, place: int) -> Offer:
         """Return an engine's offer, by its methods `offer` and `is_available`, which are optional."""
-        fetchable = {**self._models(name), **self._fetchable(name)}
+        fetchable = {**self._models(name), **self._fetchable(name), **self._fetch.offer(name)}
         if (engine := self._ready.get(name)) is None:
             return Offer(self.name, name, ready=False, needs=self._needs.get(name), content=fetchable, place=place)
         content = dict(engine.offer()) if hasattr(engine, "offer") else {}
@@ -193,7 +193,7 @@ class Family:
         threading.Thread(
             target=_keep_looking, args=(known, seconds, ended), name=f"models {self.name}", daemon=True
         ).start()
-        BackgroundFetch(self._settings, self.name, self._store, begin_after=self._fetch_after).start()
+        self._fetch.start()
 
 
 def _keep_looking(known: "weakref.ref[Family]", seconds: float, ended: threading.Event) -> None:

@@ -85,4 +85,4 @@ class EngineLocks:
         if (gpu := getattr(engine, "gpu", None)) is not None:
             return self._of_gpus.setdefault(gpu, FairLock())
         # The engine is kept beside its lock, so that no other engine ever gets its id.
-        return self._of_engines.setdefault(id(engine), (engine, FairLock()))[1]
+        return self._of_engines.setdefault(id(engine), (engine, FairLock(getattr(engine, "places", 1))))[1]

@@ -16,6 +16,7 @@ from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.lifecycle import Outcome
 from pipeline.log import get_logger
+from workers.pool.outcomes import error_row
 from workers.pool.task import LeasedTask
 
 log = get_logger(__name__)
@@ -151,8 +152,7 @@ class Heartbeat:
             error = TimedOut(
                 f"The work {what} {exceeded.total_seconds():,.0f} s and was stopped. Nothing was charged for it."
             )
-            document = {"status": int(error.status), **error.document()}
-            outcomes = [Outcome(run.tasks[0].item.item_id, "failed", error=document)]
+            outcomes = [Outcome(run.tasks[0].item.item_id, "failed", error=error_row(error))]
         else:
             # Any of them may hang. When the lease runs out, each counts a crash and comes back alone.
             log.error("batch timed out", items=len(run.tasks))

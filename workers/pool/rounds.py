@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 from pipeline.database.coalescing import Batches
 
-#: What the asking thread gets out of the rounds that it makes.
+#: The type of the container in which rounds leave work for the asking thread.
 Takes = TypeVar("Takes")
 
 

@@ -1,1 +1,1 @@
-"""Keys: made, listed, changed and deleted by their account."""
+"""Keys: created, listed, changed and deleted by their account."""

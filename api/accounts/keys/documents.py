@@ -1,4 +1,4 @@
-"""Key documents: what is sent to make or change a key, and how one is shown."""
+"""Key documents: requests to create or change a key, and how it is shown."""
 
 from dataclasses import asdict
 from typing import Annotated, ClassVar, Self
@@ -11,7 +11,7 @@ from pipeline.accounts.stored_keys import StoredKey
 from pipeline.kind import WHOLE, Request
 from pipeline.timestamps import Timestamp
 
-#: Longest name, and most routes that a key may be limited to.
+#: Longest name, and most routes of a key.
 MAX_NAME = 100
 MAX_ROUTES = 100
 #: A name is shown on one line.
@@ -22,15 +22,15 @@ Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS), WHOLE]
 Credits = Annotated[int, Field(ge=0, le=MAX_CREDITS), WHOLE]
 Routes = Annotated[list[str], Field(min_length=1, max_length=MAX_ROUTES)]
 
-REQUESTS = "Requests that it may make in a minute; null: as many as the account."
-CREDITS = "Credits that it may use in a calendar month (UTC); null: as many as the account has."
-ROUTES = "Paths that it may be used for, such as /tts; null: all."
+REQUESTS = "Most requests per minute; null for the account's limit."
+CREDITS = "Most credits per calendar month (UTC); null for no limit."
+ROUTES = "Paths that it may use, such as /tts; null for all."
 
 
 class KeyRequest(Request):
-    """A key to be made."""
+    """A new key."""
 
-    name: Name = Field(description="What the key is for.")
+    name: Name = Field(description="What you use the key for.")
     requests_per_minute: Requests | None = Field(None, description=REQUESTS)
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)
@@ -43,7 +43,7 @@ class KeyRequest(Request):
 
 
 class KeyChanges(Request):
-    """What is changed of a key; what is not sent stays."""
+    """Changes of a key; fields not sent stay."""
 
     cleared: ClassVar[frozenset[str]] = frozenset({"requests_per_minute", "credits_per_month", "routes"})
 
@@ -54,26 +54,26 @@ class KeyChanges(Request):
 
 
 class Key(BaseModel):
-    """A key as its account sees it; its secret is shown when it is made, and never again."""
+    """A key, without its secret."""
 
     id: UUID
     name: str
-    hint: str = Field(description="The end of its secret.")
+    hint: str = Field(description="The end of the secret.")
     requests_per_minute: int | None = Field(description=REQUESTS)
     credits_per_month: int | None = Field(description=CREDITS)
     routes: list[str] | None = Field(description=ROUTES)
-    credits_used_this_month: int = Field(description="Captured since the month began (UTC).")
-    credits_held: int = Field(description="Set aside for its jobs that have not ended; they count against the month's.")
+    credits_used_this_month: int = Field(description="Credits captured since the month began (UTC).")
+    credits_held: int = Field(description="Credits held for its open jobs; they count towards the month.")
     created_at: Timestamp
     last_used_at: Timestamp | None
 
     @classmethod
     def of(cls, key: StoredKey) -> Self:
-        """Return a key for its account."""
+        """Return the document of a key."""
         return cls.model_validate(asdict(key))
 
 
 class KeyCreated(Key):
-    """A key that was just made."""
+    """A new key with its secret."""
 
-    api_key: str = Field(description="The secret. It is shown this once.")
+    api_key: str = Field(description="The secret, shown only once.")

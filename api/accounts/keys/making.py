@@ -1,4 +1,4 @@
-"""Making keys: what may be made, and by whom; the routes and the dashboard's page alike."""
+"""Making keys: shared by the routes and the dashboard."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,38 +21,36 @@ class KeyNotFound(NotFound):
 
 
 class TooManyKeys(Conflict):
-    """The account has as many keys as it may have."""
+    """The account has the most keys allowed."""
 
     code = "too_many_keys"
 
 
 class KeyIsLimited(Forbidden):
-    """The key would take off its own limits."""
+    """A key with limits can't manage keys."""
 
     code = "key_is_limited"
-    message = "A key with limits of its own may not see, make, change or delete keys. Use one without limits."
+    message = "A key with limits may not list, create, change or delete keys. Use one without limits."
 
 
 def require_unlimited(caller: Caller) -> None:
-    """Refuse a key that has limits of its own. Raises KeyIsLimited."""
+    """Refuse a key with limits. Raises KeyIsLimited."""
     if caller.has_limits:
         raise KeyIsLimited
 
 
 async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -> tuple[NewKey, StoredKey]:
-    """Make a key, and return it as it is stored too; its secret is known to nobody else.
-
-    Raises RouteUnknown, TooManyKeys."""
+    """Create a key; return it with its secret, and as it is stored. Raises RouteUnknown, TooManyKeys."""
     check_routes(wanted.routes, services.key_routes)
     key = make_key()
     most = services.settings.limits.api_keys
     adding = add_key_within(account_id, key, wanted.name, wanted.limits, most=most)
-    # Read in the same transaction: were it read afterwards, and that failed, the key would be there and nobody have it.
+    # Read in the same transaction: if a later read failed, the key would exist without its owner knowing it.
     _, _, stored = await services.database.run_together(
         [lock_account(account_id), adding, find_key(key.id, account_id)]
     )
     if stored is None:
-        raise TooManyKeys(f"The account has {most:,} keys, the most it may have. Delete one that is not used.")
+        raise TooManyKeys(f"The account has {most:,} keys, the most allowed. Delete one that is not used.")
     return key, stored
 
 
@@ -69,7 +67,7 @@ async def find_own_key(services: Services, account_id: UUID, key_id: str) -> Sto
 
 
 async def change_own_key(services: Services, account_id: UUID, key: StoredKey, changed: Mapping[str, Any]) -> None:
-    """Change a key; other processes know within seconds. Raises RouteUnknown, KeyNotFound."""
+    """Change a key; other processes notice within seconds. Raises RouteUnknown, KeyNotFound."""
     check_routes(changed.get("routes"), services.key_routes)
     if not await services.database.run(change_key(key.id, account_id, changed)):
         raise KeyNotFound
@@ -77,7 +75,7 @@ async def change_own_key(services: Services, account_id: UUID, key: StoredKey, c
 
 
 async def delete_own_key(services: Services, account_id: UUID, key: StoredKey) -> None:
-    """Delete a key; other processes refuse it within seconds, and new work at once. Raises KeyNotFound."""
+    """Delete a key. New work is refused at once, other requests within seconds. Raises KeyNotFound."""
     if await services.database.run(delete_key(key.id, account_id)) is None:
         raise KeyNotFound
     services.authenticator.forget(key.id)

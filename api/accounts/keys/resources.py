@@ -45,7 +45,6 @@ class Keys(KeyBase):
         replies={200: Reply("The keys.", list[Key])},
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the account's valid keys, oldest first."""
         caller = await self._reader(req)
         found = await self._services.database.run(list_keys(caller.account_id))
         show_json(resp, [Key.of(key) for key in found])
@@ -62,7 +61,6 @@ class Keys(KeyBase):
         errors=(409, 415),
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Create a key, and answer with its secret, this once."""
         caller, body = await self._sent(req)
         made, stored = await create_key(self._services, caller.account_id, read_fields(KeyRequest, body))
         resp.set_header("Location", f"/keys/{made.id}")
@@ -76,7 +74,6 @@ class KeyResource(KeyBase):
         id="get_key", tag=TAG, summary="Return a key, without its secret.", replies={200: Reply("The key.", Key)}
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
-        """Answer with the key, without its secret."""
         await self._show(resp, await self._reader(req), key_id)
 
     on_head = on_get
@@ -91,7 +88,6 @@ class KeyResource(KeyBase):
         errors=(415,),
     )
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
-        """Change the fields that were sent, and answer with the key."""
         caller, body = await self._sent(req)
         key = await find_own_key(self._services, caller.account_id, key_id)
         wanted = read_fields(KeyChanges, body)
@@ -107,7 +103,6 @@ class KeyResource(KeyBase):
         errors=(415,),
     )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
-        """Delete the key; jobs that it has paid for go on."""
         caller, _ = await self._sent(req)
         key = await find_own_key(self._services, caller.account_id, key_id)
         await delete_own_key(self._services, caller.account_id, key)

@@ -1,1 +1,1 @@
-"""Usage: what an account has used, in all, by day, route or key, and line by line."""
+"""Usage: an account's usage in total, by day, route or key, and its ledger."""

@@ -1,4 +1,4 @@
-"""Usage documents: reports and lines of the ledger, as JSON and as CSV."""
+"""Usage documents: usage, reports and ledger entries, as JSON and CSV."""
 
 import csv
 import io
@@ -17,12 +17,12 @@ from pipeline.usage.usage_report import COLUMNS, By, DaySpan, LedgerLine, Used, 
 Entry = Literal["grant", "hold", "raise", "capture", "release"]
 LEDGER_COLUMNS = ("id", "created_at", "entry", "credits", "held", "route", "key_id", "key_name", "job_id", "note")
 NUMBERS = ("requests", "credits")
-#: A field that is called date would hide its own type.
+#: A field named date would hide its own type.
 Day = date
 
 
 class KeyUsage(BaseModel):
-    """What a key has used."""
+    """Usage of a key."""
 
     key_id: UUID
     name: str | None
@@ -31,7 +31,7 @@ class KeyUsage(BaseModel):
 
 
 class DayUsage(BaseModel):
-    """What was used on a day (UTC)."""
+    """Usage on a day (UTC)."""
 
     date: Day
     requests: NonNegativeInt
@@ -39,7 +39,7 @@ class DayUsage(BaseModel):
 
 
 class Usage(BaseModel):
-    """What an account has used in total."""
+    """Total usage of an account."""
 
     total_requests: NonNegativeInt
     total_credits_used: NonNegativeInt
@@ -55,7 +55,7 @@ class Usage(BaseModel):
 
 
 class UsageRow(BaseModel):
-    """What was used on a day, at a route or by a key."""
+    """Usage on a day, at a route or by a key."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 
@@ -63,12 +63,12 @@ class UsageRow(BaseModel):
     route: str | None = Field(None, description="By route.")
     key_id: UUID | None = Field(None, description="By key.")
     name: str | None = Field(None, description="By key: its name.")
-    requests: int = Field(description="Made in this time.")
-    credits: int = Field(description="Captured in this time.")
+    requests: int = Field(description="Requests made.")
+    credits: int = Field(description="Credits captured.")
 
 
 class UsageReport(BaseModel):
-    """What an account has used in a span of days (UTC)."""
+    """Usage of an account in a span of days (UTC)."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -81,7 +81,7 @@ class UsageReport(BaseModel):
 
     @classmethod
     def of(cls, used: list[Used], span: DaySpan, by: By) -> Self:
-        """Return the report of what was used."""
+        """Return the report of a span."""
         rows = [UsageRow(**row) for row in summed(used, span, by)]
         requests, credited = (sum(getattr(row, name) for row in rows) for name in NUMBERS)
         return cls(first=span.first, last=span.last, by=by, requests=requests, credits=credited, rows=rows)
@@ -93,13 +93,13 @@ class UsageReport(BaseModel):
 
 
 class LedgerEntry(BaseModel):
-    """A line of the ledger."""
+    """An entry of the ledger."""
 
     id: int
     created_at: Timestamp
     entry: Entry
-    credits: int = Field(description="How the balance changed.")
-    held: int = Field(description="How what is set aside for open jobs changed.")
+    credits: int = Field(description="Change of the balance.")
+    held: int = Field(description="Change of the credits held for open jobs.")
     route: str | None
     key_id: UUID | None
     key_name: str | None
@@ -108,7 +108,7 @@ class LedgerEntry(BaseModel):
 
     @classmethod
     def of(cls, line: LedgerLine) -> Self:
-        """Return a line for its account."""
+        """Return the document of a ledger line."""
         return cls.model_validate(asdict(line))
 
 
@@ -119,7 +119,7 @@ def ledger_cells(line: LedgerLine) -> list[Any]:
 
 
 def csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
-    """Return rows as CSV; texts can't be formulas, numbers stay numbers."""
+    """Return rows as CSV, with formulas in texts defused."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerows([_cell(cell) for cell in row] for row in rows)

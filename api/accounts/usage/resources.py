@@ -62,7 +62,6 @@ class UsageResource(Resource):
         },
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the account's usage according to its ledger."""
         caller = await self._services.authenticate_reader(req)
         if not req.params.keys() & {"from", "to", "by", "format"}:
             show_json(resp, Usage.model_validate(await self._services.database.run(read_usage(caller.account_id))))
@@ -92,7 +91,6 @@ class Ledger(Resource):
         },
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of the account's ledger, newest first, or with all entries of a span of days as CSV."""
         services = self._services
         caller = await services.authenticate_reader(req)
         span = read_span(req) if req.params.keys() & {"from", "to"} else None

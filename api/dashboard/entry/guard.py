@@ -10,7 +10,7 @@ from api.services.services import Services
 
 
 class Access(Enum):
-    """Who may ask for a path."""
+    """The readers allowed at a path."""
 
     PUBLIC = auto()
     SIGNED_IN = auto()

@@ -97,6 +97,4 @@ class OtherSessions(Resource):
         redirect(req, resp, PAGE.path, text)
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: AccountPage(services), f"{PAGE.path}/end-others": OtherSessions(services)}
+RESOURCES = {PAGE.path: AccountPage, f"{PAGE.path}/end-others": OtherSessions}

@@ -10,7 +10,6 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.rendering import render
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline.database import SQL, Row, Statement
 from pipeline.jobs.job_views import open_sql
 
@@ -33,9 +32,7 @@ class Home(Resource):
     on_head = on_get
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: Home(services)}
+RESOURCES = {PAGE.path: Home}
 
 
 def _read_figures(account_id: UUID) -> Statement[Mapping[str, Any]]:

@@ -12,7 +12,6 @@ from api.dashboard.rendering import render
 from api.http.parameters import OFFSET
 from api.jobs.job_resources import find_own_job
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_views import ItemView, list_items
 from pipeline.lifecycle.jobs import Job
@@ -68,9 +67,7 @@ class JobPage(Resource):
     on_head = on_get
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PATH: JobPage(services)}
+RESOURCES = {PATH: JobPage}
 
 
 def words_of(item: ItemView, fields: Collection[str] = ()) -> str:

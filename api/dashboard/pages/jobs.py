@@ -16,7 +16,6 @@ from api.dashboard.rendering import redirect, render
 from api.http.parameters import OFFSET, exact
 from api.jobs.job_resources import find_jobs, read_filter
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline.accounts.keys import Caller
 from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_lists import JobPage
@@ -24,7 +23,7 @@ from pipeline.jobs.job_views import read_subjects
 
 PAGE = Page("/dashboard/jobs", "Jobs", NavigationSection.WORK)
 JOBS_A_PAGE = 25
-#: What can be chosen among, as the filter takes it.
+#: Choices of the filter.
 STATES = (
     ("", "Any state"),
     ("queued,running", "Open"),
@@ -95,9 +94,7 @@ class Jobs(Resource):
         return await find_jobs(self._services, wanted, limit=JOBS_A_PAGE, offset=offset)
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: Jobs(services)}
+RESOURCES = {PAGE.path: Jobs}
 
 
 def _refresh_seconds(page: JobPage, *, is_search: bool) -> int:

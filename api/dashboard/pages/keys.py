@@ -1,4 +1,4 @@
-"""Keys: an account's keys, made with limits of their own, shown once, changed and deleted."""
+"""Keys: an account's keys, created, changed and deleted."""
 
 from typing import Any
 
@@ -19,7 +19,6 @@ from api.http.address import base_url
 from api.http.bodies.fields import FieldsInvalid, read_fields
 from api.services.key_routes import RouteUnknown
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline.accounts.sessions import Session
 from pipeline.accounts.stored_keys import CHANGEABLE, StoredKey, list_keys
 
@@ -29,7 +28,7 @@ NUMBERS = ("requests_per_minute", "credits_per_month")
 
 
 class KeysBase(Resource):
-    """What the pages of keys share."""
+    """A page about keys."""
 
     async def _session(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
         return await self._services.sessions.require(req, resp)
@@ -43,13 +42,13 @@ class KeysPage(KeysBase):
     """GET and POST /dashboard/keys."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the keys, and a form to make one."""
+        """Answer with the keys and a form for a new one."""
         await self._show(req, resp, await self._session(req, resp), written(None), {})
 
     on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Make a key, and answer with its secret: it is kept nowhere, so no other page could show it."""
+        """Create a key, and answer with its secret, which is stored nowhere."""
         session = await self._session(req, resp)
         form = await read_form(req, session)
         try:
@@ -120,8 +119,7 @@ class KeyDeletion(KeysBase):
 
 
 def read_key(form: Form) -> KeyRequest:
-    """Return the key that a form describes; an empty number is no limit, and no ticked route is all. Raises
-    FieldsInvalid."""
+    """Return the key in a form: an empty number means no limit, no routes mean all. Raises FieldsInvalid."""
     sent: dict[str, Any] = {"name": form.text("name")}
     sent |= {name: text for name in NUMBERS if (text := form.text(name).replace(",", ""))}
     if routes := form.texts("routes"):
@@ -144,16 +142,14 @@ def as_written(form: Form) -> dict[str, Any]:
 
 
 def faults_of(error: FieldsInvalid | RouteUnknown | TooManyKeys) -> dict[str, str]:
-    """Return what is wrong, by field; under "" what is about none."""
+    """Return the faults by field; "" has those of none."""
     if isinstance(error, FieldsInvalid):
         return {fault["field"].partition(".")[0]: fault["message"] for fault in error.details["details"]}
     return {error.details.get("field", ""): error.message}
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the pages' resources by path."""
-    return {
-        PAGE.path: KeysPage(services),
-        f"{PAGE.path}/{{key_id}}": KeyPage(services),
-        f"{PAGE.path}/{{key_id}}/delete": KeyDeletion(services),
-    }
+RESOURCES = {
+    PAGE.path: KeysPage,
+    f"{PAGE.path}/{{key_id}}": KeyPage,
+    f"{PAGE.path}/{{key_id}}/delete": KeyDeletion,
+}

@@ -16,7 +16,7 @@ from pipeline.accounts.sessions import Owner, csrf_token_of, make_token
 IS_PUBLIC = True
 LINK = f"{SIGN_IN}/link"
 ACCOUNT = "/dashboard/account"
-#: Of who is not signed in yet; forms for signing in belong to it, so that no other site can send them.
+#: A browser that is not signed in yet; sign-in forms belong to it, so that other sites can't send them.
 VISITOR_COOKIE = "pressroom_visitor"
 VISITOR_LASTS = timedelta(hours=12)
 
@@ -102,9 +102,7 @@ class SignInByLink(_SigningIn):
             redirect(req, resp, HOME)
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the resources by path."""
-    return {SIGN_IN: SignIn(services), LINK: SignInByLink(services)}
+RESOURCES = {SIGN_IN: SignIn, LINK: SignInByLink}
 
 
 def safe_path(path: str | None) -> str:

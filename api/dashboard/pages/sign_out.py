@@ -5,7 +5,6 @@ import falcon.asgi
 from api.dashboard.forms import read_form
 from api.dashboard.rendering import redirect
 from api.services.resource import Resource
-from api.services.services import Services
 from api.services.sessions import SIGN_IN
 
 
@@ -20,6 +19,4 @@ class SignOut(Resource):
         redirect(req, resp, SIGN_IN, "You are signed out.")
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the resources by path."""
-    return {"/dashboard/sign-out": SignOut(services)}
+RESOURCES = {"/dashboard/sign-out": SignOut}

@@ -8,7 +8,6 @@ import falcon.asgi
 from api.dashboard.rendering import render
 from api.http.address import base_url
 from api.services.resource import Resource
-from api.services.services import Services
 from api.work.answers import show_json
 
 IS_PUBLIC = True
@@ -39,9 +38,7 @@ class Start(Resource):
     on_head = on_get
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the resources by path."""
-    return {"/": Start(services)}
+RESOURCES = {"/": Start}
 
 
 def _wants_page(req: falcon.asgi.Request) -> bool:

@@ -1,6 +1,5 @@
-"""Try it: one page a family that says how its kinds are tried, and a plain one for each other kind."""
+"""Try it: a page for each capability that declares one, and a plain page for each other kind."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import falcon
@@ -11,7 +10,7 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import render
 from api.dashboard.try_fields import form_fields
 from api.http.address import base_url
-from api.services.services import Services
+from api.services.resource import Resource
 from api.try_pages import Call, Trial, TryPage
 from pipeline.kind import AnyKind
 from pipeline.offers.offers import Offer, Offers
@@ -28,14 +27,8 @@ PAGES = [
 ]
 
 
-def resources(services: Services) -> Mapping[str, object]:
-    """Return the resources of the pages, by path."""
-    pages = all_pages(services.kinds)
-    return {ROOT: TryOverview(pages), f"{ROOT}/{{slug}}": TryResource(services, pages)}
-
-
 def all_pages(kinds: Kinds) -> dict[str, TryPage]:
-    """Return the pages by slug: those that families declare, and a plain one for each kind that none of them tries."""
+    """Return all pages by slug."""
     tried = {kind for page in DECLARED for kind in page.kinds}
     plain = [_plain_page(kind) for kind in kinds.values() if kind.name not in tried and kind.routes]
     return {page.slug: page for page in (*DECLARED, *plain)}
@@ -56,29 +49,22 @@ def _plain_page(kind: AnyKind) -> TryPage:
     )
 
 
-class TryOverview:
+class TryOverview(Resource):
     """GET /dashboard/try."""
-
-    def __init__(self, pages: Mapping[str, TryPage]) -> None:
-        self._pages = pages
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the list of pages."""
-        await render(req, resp, "try/overview.html", pages=list(self._pages.values()))
+        await render(req, resp, "try/overview.html", pages=list(all_pages(self._services.kinds).values()))
 
     on_head = on_get
 
 
-class TryResource:
+class TryResource(Resource):
     """GET /dashboard/try/{slug}."""
-
-    def __init__(self, services: Services, pages: Mapping[str, TryPage]) -> None:
-        self._services = services
-        self._pages = pages
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, slug: str) -> None:
         """Answer with a page. Raises HTTPNotFound."""
-        page = self._pages.get(slug)
+        page = all_pages(self._services.kinds).get(slug)
         if page is None:
             raise falcon.HTTPNotFound(description="There is no such page.")
         services = self._services
@@ -99,8 +85,11 @@ class TryResource:
     on_head = on_get
 
 
+RESOURCES = {ROOT: TryOverview, f"{ROOT}/{{slug}}": TryResource}
+
+
 def _documents(page: TryPage, kinds: Kinds) -> dict[str, dict[str, Any]]:
-    """Return what the page's script knows of each kind, by name."""
+    """Return the kinds by name, for the page's script."""
     return {
         trial.kind: {
             "name": trial.kind,
@@ -115,7 +104,7 @@ def _documents(page: TryPage, kinds: Kinds) -> dict[str, dict[str, Any]]:
 
 
 def _engines(page: TryPage, offers: Offers) -> dict[str, Any]:
-    """Return which engines there are for a page's work, which are ready, and what the others need."""
+    """Return the engines for a page's work, the ready ones, and what the others need."""
     found: list[Offer] = [offer for family in page.engines for offer in offers.of(family)]
     return {
         "engines": found,

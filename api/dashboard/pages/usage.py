@@ -13,7 +13,6 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.plots import Plot, bar_plot
 from api.dashboard.rendering import render
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline.database import SQL, Statement
 from pipeline.usage.usage_days import used_sql
 from pipeline.usage.usage_report import DaySpan, Used, read_ledger, read_used, summed
@@ -134,6 +133,4 @@ def _read_balance(account_id: UUID) -> Statement[dict[str, int]]:
     )
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: UsagePage(services)}
+RESOURCES = {PAGE.path: UsagePage}

@@ -11,7 +11,6 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.http.parameters import OFFSET, choice
 from api.services.resource import Resource
-from api.services.services import Services
 from api.webhooks.actions import find_own_delivery, new_secret, send_delivery_again, send_test, set_webhook
 from api.webhooks.documents import WebhookDelivery, WebhookDeliveryDetails, WebhookSettingsDocument
 from pipeline.errors import InvalidRequest
@@ -112,9 +111,7 @@ class DeliveryPage(Resource):
         redirect(req, resp, f"{PAGE.path}/{delivery_id}", "The event is being sent again.")
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: WebhooksPage(services), f"{PAGE.path}/{{delivery_id}}": DeliveryPage(services)}
+RESOURCES = {PAGE.path: WebhooksPage, f"{PAGE.path}/{{delivery_id}}": DeliveryPage}
 
 
 def _events(form: Form) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""Bodies: JSON read within limits, and refused with a reason where it breaks one."""
+"""Bodies: JSON read within limits."""
 
 import asyncio
 import contextlib
@@ -15,20 +15,20 @@ from pipeline.errors import InvalidRequest, PayloadTooLarge, ServiceUnavailable,
 #: Levels of nesting that a body may have.
 MAX_DEPTH = 32
 CHUNK_BYTES = 64 * 1024
-#: A body of this size may take a tenth of a second to read; some dozens in a row would seem a process that hangs.
+#: Parsing a larger body may take a tenth of a second; dozens in a row would look like a hanging process.
 LARGE_BYTES = 128 * 1024
 _large = asyncio.Semaphore(1)
-#: What the bodies that are coming to a process, or wait to be read, may have together: sixteen of the largest.
+#: Most bytes of all bodies that arrive or wait in a process: sixteen of the largest.
 MOST_COMING_BYTES = 512 * 2**20
-#: How long the rest of a refused body is waited for before its answer: what was sent with the head is there by then.
+#: Wait before a refusal for the rest of a body; whatever was sent with the head has arrived by then.
 PATIENCE_SECONDS = 0.03
-#: Some programs write it before any UTF-8 (RFC 8259, section 8.1, lets a reader pass over it).
+#: Some programs write it before UTF-8; readers may skip it (RFC 8259, section 8.1).
 BOM = b"\xef\xbb\xbf"
 INFINITY = float("inf")
 
 
 class BodiesTooMany(ServiceUnavailable):
-    """More bodies are coming than the process keeps at once."""
+    """Too many bodies arrive at once."""
 
     code = "bodies_too_many"
     retry_after = timedelta(seconds=1)
@@ -39,7 +39,7 @@ Take = Callable[[int], None]
 
 
 class _Coming:
-    """The bytes of all bodies that are coming; without a limit many connections together could take all memory."""
+    """Counts the bytes of all arriving bodies, so that many connections can't exhaust memory."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -47,7 +47,7 @@ class _Coming:
 
     @contextlib.contextmanager
     def room(self) -> Iterator[Take]:
-        """Give a function that counts bytes of one body until the block ends; it raises BodiesTooMany."""
+        """Yield a function that counts bytes of one body until the block ends; it raises BodiesTooMany."""
         mine = 0
 
         def take(size: int) -> None:
@@ -55,7 +55,7 @@ class _Coming:
             mine += size
             self._bytes += size
             if self._bytes > self._most:
-                raise BodiesTooMany("Too many large requests are coming at once. Send this one again.")
+                raise BodiesTooMany("Too many large requests at once. Send this one again.")
 
         try:
             yield take
@@ -75,7 +75,7 @@ async def read_json(req: falcon.asgi.Request, *, max_bytes: int) -> tuple[bytes,
 
 
 async def _parse_without_haste(body: bytes) -> dict[str, Any]:
-    """Return the JSON object in a body; large ones are read one after the other, while others are answered."""
+    """Return the JSON object in a body. Large ones are parsed in a thread, one at a time."""
     if len(body) < LARGE_BYTES:
         return parse_object(body)
     async with _large:
@@ -83,13 +83,13 @@ async def _parse_without_haste(body: bytes) -> dict[str, Any]:
 
 
 def refuse_length(req: falcon.asgi.Request, max_bytes: int) -> None:
-    """Raise PayloadTooLarge when the request says itself that it is."""
+    """Raise PayloadTooLarge for a Content-Length above the limit."""
     if (req.content_length or 0) > max_bytes:
         raise too_large(max_bytes)
 
 
 def require_type(req: falcon.asgi.Request, wanted: str) -> None:
-    """Raise UnsupportedMediaType unless the body is of the wanted type; no type at all passes for JSON."""
+    """Raise UnsupportedMediaType unless the body has the wanted type; no type counts as JSON."""
     sent = req.content_type
     if sent is None and wanted == "application/json":
         return
@@ -98,11 +98,11 @@ def require_type(req: falcon.asgi.Request, wanted: str) -> None:
         raise UnsupportedMediaType(f"This route takes {wanted}; send it with Content-Type: {wanted}.")
     charset = parameters.lower().partition("charset=")[2].strip(' "')
     if charset and charset.partition(";")[0] not in {"utf-8", "utf8", "us-ascii"}:
-        raise UnsupportedMediaType("Only UTF-8 is taken; send the body in it.")
+        raise UnsupportedMediaType("Only UTF-8 is supported; send the body in it.")
 
 
 async def read_body(req: falcon.asgi.Request, *, max_bytes: int) -> bytes:
-    """Return a body, counted while it comes. Raises PayloadTooLarge, InvalidRequest, BodiesTooMany."""
+    """Return a body. Raises PayloadTooLarge, InvalidRequest, BodiesTooMany."""
     with coming.room() as take:
         return await _read_body(req, take, max_bytes=max_bytes)
 
@@ -121,9 +121,7 @@ async def _read_body(req: falcon.asgi.Request, take: Take, *, max_bytes: int) ->
 
 
 def require_whole(req: falcon.asgi.Request, size: int) -> None:
-    """Raise InvalidRequest where a body of which so much was read broke off, as when its client left or sent no chunk.
-
-    Falcon takes any end for the body's own."""
+    """Raise InvalidRequest if a body ended early, which Falcon does not notice."""
     if size < (req.content_length or 0):
         raise InvalidRequest("The body is shorter than its Content-Length.", code="body_incomplete")
     incoming = context_of(req).incoming
@@ -132,7 +130,7 @@ def require_whole(req: falcon.asgi.Request, size: int) -> None:
 
 
 async def drop_rest(req: falcon.asgi.Request, max_bytes: int, *, seconds: float = PATIENCE_SECONDS) -> None:
-    """Read and drop what is left of a body, for a moment."""
+    """Read and drop the rest of a body, for a moment."""
     dropped = 0
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
@@ -148,13 +146,13 @@ def parse_object(body: bytes) -> dict[str, Any]:
         code = "json_too_deep" if "recursion" in str(error) else "json_invalid"
         raise InvalidRequest(f"The body can't be read as JSON: {error}.", code=code) from error
     if not isinstance(parsed, dict):
-        raise InvalidRequest("The body must be a JSON object, as in {…}.", code="json_not_an_object")
+        raise InvalidRequest("The body must be a JSON object, such as {…}.", code="json_not_an_object")
     _refuse_unstorable(parsed)
     return parsed
 
 
 def _refuse_unstorable(parsed: dict[str, Any]) -> None:
-    """Refuse what JSON parsers accept and PostgreSQL does not: NUL, infinite numbers, nesting past MAX_DEPTH."""
+    """Refuse NUL, infinite numbers and nesting past MAX_DEPTH, which PostgreSQL can't store."""
     level: list[Any] = [parsed]
     depth = 0
     while level:
@@ -175,18 +173,18 @@ def _refuse_unstorable(parsed: dict[str, Any]) -> None:
 def _refuse_nul(texts: Any) -> None:
     for text in texts:
         if "\0" in text:
-            raise InvalidRequest("The JSON holds a NUL character (\\u0000), which no text may.", code="text_has_nul")
+            raise InvalidRequest("The JSON contains a NUL character (\\u0000).", code="text_has_nul")
 
 
 def _refuse_values(values: list[Any]) -> None:
     _refuse_nul(value for value in values if isinstance(value, str))
     if any(isinstance(value, float) and abs(value) == INFINITY for value in values):
-        raise InvalidRequest("The JSON holds a number that is too large.", code="json_number_too_large")
+        raise InvalidRequest("The JSON contains a number that is too large.", code="json_number_too_large")
 
 
 def too_large(max_bytes: int) -> PayloadTooLarge:
-    """Return the refusal of a body that is too large."""
+    """Return the error for a body that is too large."""
     return PayloadTooLarge(
-        f"The body is larger than {max_bytes:,} bytes, which is the most that is taken. Send less at once.",
+        f"The body is larger than {max_bytes:,} bytes, the most that is accepted. Send less at once.",
         max_bytes=max_bytes,
     )

@@ -1,7 +1,6 @@
-"""Encodings: a request's body that comes compressed is read as if it had not been (RFC 9110, section 8.4).
+"""Encodings: decode compressed request bodies (RFC 9110, section 8.4).
 
-It is decoded a piece at a time while it is read, so that a small body which would become a large one ends at the limit
-of its route like any other."""
+They are decoded piece by piece while they are read, so that a small body that expands ends at its route's limit."""
 
 import zlib
 from collections.abc import Mapping
@@ -10,17 +9,17 @@ from typing import Any
 from api.http.incoming import Receive
 from pipeline.errors import InvalidRequest, UnsupportedMediaType
 
-#: Names of gzip, and what tells zlib of its header (zlib.decompressobj).
+#: Names of gzip, and the bits that tell zlib to expect its header.
 GZIP = frozenset((b"gzip", b"x-gzip"))
 GZIP_BITS = 31
-#: A piece that is read at once.
+#: Most bytes decoded at once.
 PIECE_BYTES = 64 * 1024
 #: Headers that describe the body as it was sent.
 OF_THE_BODY = frozenset((b"content-encoding", b"content-length"))
 
 
 class EncodingUnknown(UnsupportedMediaType):
-    """The body is compressed in a way that is not known here."""
+    """The body has an unsupported compression."""
 
     code = "content_encoding_unknown"
     field = "Content-Encoding"
@@ -28,15 +27,15 @@ class EncodingUnknown(UnsupportedMediaType):
 
     def __init__(self, encoding: bytes) -> None:
         shown = encoding[:60].decode("latin-1")
-        super().__init__(f"Content-Encoding {shown!a} is not known here; send the body as it is, or as gzip.")
+        super().__init__(f"Content-Encoding {shown!a} is not supported; send the body as it is, or as gzip.")
 
 
 def decoded(scope: dict[str, Any], receive: Receive) -> tuple[dict[str, Any], Receive]:
-    """Return the scope and the `receive` of a body as it was before it was encoded; itself where it was not."""
+    """Return the scope and `receive` of the decoded body; unchanged if it is not encoded."""
     encoding = b", ".join(value for name, value in scope["headers"] if name == b"content-encoding").strip().lower()
     if encoding in (b"", b"identity"):
         return scope, receive
-    # Its length is not known, and Falcon would stop reading at that of what was sent.
+    # The decoded length is unknown; Falcon would stop at the encoded one.
     plain = {**scope, "headers": [header for header in scope["headers"] if header[0] not in OF_THE_BODY]}
     if encoding in GZIP:
         return plain, Decoder(receive)
@@ -48,7 +47,7 @@ def decoded(scope: dict[str, Any], receive: Receive) -> tuple[dict[str, Any], Re
 
 
 class Decoder:
-    """A `receive` of what another one receives as gzip."""
+    """A `receive` that decodes what another receives as gzip."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -58,7 +57,7 @@ class Decoder:
         self._is_more = True
 
     async def __call__(self) -> Mapping[str, Any]:
-        """Return the next piece. Raises InvalidRequest where it is no gzip, or less or more than one."""
+        """Return the next piece. Raises InvalidRequest if it is not exactly one gzip stream."""
         while not self._rest and self._is_more:
             message = await self._receive()
             if message["type"] != "http.request":
@@ -70,7 +69,7 @@ class Decoder:
             raise _invalid(str(error)) from error
         if self._inflate.unused_data:
             raise _invalid("there is something behind its end")
-        # What is left over may be in zlib, with no input to come: it is asked again until it has said all.
+        # zlib may hold output after the last input: ask until there is none.
         is_full = len(piece) == PIECE_BYTES
         self._rest = self._inflate.unconsumed_tail
         has_more = bool(self._rest) or self._is_more or (is_full and not self._inflate.eof)

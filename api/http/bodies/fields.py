@@ -1,4 +1,4 @@
-"""Fields: a request's fields checked against its kind, and errors that name the field, the value and the rule."""
+"""Fields: a request's fields, validated against its model, with errors that name field, value and rule."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -12,12 +12,12 @@ from pipeline.kind import UPLOADED, AnyKind
 
 Model = TypeVar("Model", bound=BaseModel)
 
-#: Longest part of a value that an error shows again.
+#: Longest value quoted in an error.
 MAX_SHOWN = 60
 
 
 class FieldsInvalid(InvalidRequest):
-    """Some fields are not as the route needs them."""
+    """Some fields are invalid."""
 
     code = "invalid_request"
 
@@ -26,14 +26,14 @@ class FieldsInvalid(InvalidRequest):
 
 
 def require_files(kind: AnyKind, hashes: Mapping[str, str]) -> None:
-    """Raise FieldsInvalid unless all files of the kind have arrived."""
+    """Raise FieldsInvalid unless all files of the kind were sent."""
     absent = [name for name in kind.files if name not in hashes]
     if absent:
         raise FieldsInvalid([missing(name) for name in absent])
 
 
 def with_uploads(kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Return a form's texts with the fields that its files stand for. Raises FieldsInvalid where both were sent."""
+    """Return a form's texts with the fields that its files replace. Raises FieldsInvalid if both were sent."""
     for name, field in kind.uploads.items():
         if name not in hashes:
             continue
@@ -45,7 +45,7 @@ def with_uploads(kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str])
 
 
 def refuse_marks(kind: AnyKind, request: BaseModel, hashes: Mapping[str, str]) -> None:
-    """Refuse the mark of an uploaded file where no file came. Raises FieldsInvalid."""
+    """Refuse the mark of an uploaded file without the file. Raises FieldsInvalid."""
     for name, field in kind.uploads.items():
         if name not in hashes and getattr(request, field) == f"{UPLOADED}{name}":
             message = f"{UPLOADED}{name} stands for the file {name} of a form, which was not sent."
@@ -53,20 +53,18 @@ def refuse_marks(kind: AnyKind, request: BaseModel, hashes: Mapping[str, str]) -
 
 
 def read_fields(model: type[Model], sent: bytes | dict[str, Any]) -> Model:
-    """Return the checked fields of a JSON body, read strictly, or of a form, whose values are all text.
-
-    Raises FieldsInvalid."""
+    """Return the valid fields of a JSON body (strict) or of a form's texts. Raises FieldsInvalid."""
     try:
         if isinstance(sent, bytes):
             return model.model_validate_json(_without_nulls(sent, getattr(model, "cleared", ())), strict=True)
         return model.model_validate(sent)
     except ValidationError as error:
-        # Not chained: the cause would carry all of the input into the log.
+        # Not chained: the cause would put the whole input into the log.
         raise FieldsInvalid([_fault(found) for found in error.errors(include_url=False)]) from None
 
 
 def _without_nulls(body: bytes, kept: Collection[str]) -> bytes:
-    """Return a JSON object without its fields that are null, but those that are kept. Entries of lists stay."""
+    """Return a JSON object without null fields, except those to keep. List entries stay."""
     if b"null" not in body:
         return body
     sent = from_json(body)
@@ -80,7 +78,7 @@ def _given(value: Any) -> Any:
 
 
 def missing(field: str) -> dict[str, str]:
-    """Return the fault of a field that must be sent."""
+    """Return the fault of a missing field."""
     return {"field": field, "message": "This field is required.", "code": "field_missing"}
 
 
@@ -93,7 +91,7 @@ def _fault(found: Any) -> dict[str, str]:
 
 
 def _length(found: Any) -> str | None:
-    """Return what is wrong with the length of a text or a list, if that is it; its content would not help."""
+    """Return the fault of a wrong length, without quoting the content."""
     unit = "characters" if found["type"].startswith("string_") else "entries"
     limits = found.get("ctx", {})
     if found["type"].endswith("too_long"):

@@ -1,4 +1,4 @@
-"""Forms: multipart bodies read as they come, their files straight into the store."""
+"""Forms: multipart bodies, whose files go straight into the store."""
 
 import asyncio
 import hashlib
@@ -23,31 +23,31 @@ from pipeline.storage.artifacts import Artifacts, upload_key
 
 log = get_logger(__name__)
 
-#: Fields that any request may have beside those of its kind.
+#: Fields that any request may have.
 BESIDE = ("api_key", "webhook_url", "webhook_events")
-#: Parts that a form may have beside these: unknown ones, which are ignored. Each takes time to be passed over.
+#: Most unknown parts of a form, which are skipped; each takes time.
 SPARE_PARTS = 1_000
-#: Entries that the lists of a form may have together.
+#: Most entries of all lists of a form.
 MOST_ENTRIES = 100
-#: Bytes that the headers of a part may have.
+#: Most bytes of a part's headers.
 MAX_PART_HEADERS_BYTES = 8 * 1024
-#: What ends the headers of a part.
+#: The end of a part's headers.
 HEADERS_END = b"\r\n\r\n"
-#: Transfer encodings that leave a part as it is (RFC 2045, section 6.2).
+#: Transfer encodings that change nothing (RFC 2045, section 6.2).
 IDENTITY_ENCODINGS = frozenset((b"7bit", b"8bit", b"binary"))
 
 
 class FormInvalid(InvalidRequest):
-    """The body is no form, or not one of ours."""
+    """The body is not a valid form."""
 
     code = "form_invalid"
 
 
 @dataclass(frozen=True, slots=True)
 class FormShape:
-    """What a form may have: files, by their fields, with the names that they are kept under; texts; lists of texts.
+    """The fields of a form: files with the names they are stored under, texts, and lists of texts.
 
-    A list's field comes once for each of its entries, also with [] behind its name."""
+    A list's field is repeated for each entry, also as `name[]`."""
 
     files: Mapping[str, str]
     texts: frozenset[str]
@@ -55,22 +55,22 @@ class FormShape:
 
     @classmethod
     def of(cls, kind: AnyKind) -> "FormShape":
-        """Return that of a kind."""
+        """Return the form of a kind."""
         return cls({name: name for name in (*kind.files, *kind.uploads)}, frozenset(kind.request.model_fields))
 
     @property
     def most_parts(self) -> int:
-        """The most fields and files that it may have."""
+        """Most fields and files."""
         return len(self.files) + len(self.texts) + (MOST_ENTRIES if self.lists else 0)
 
     def list_of(self, name: str) -> str | None:
-        """Return the list that a field is an entry of; None: it is of none."""
+        """Return the list that a field is an entry of, or None."""
         plain = name.removesuffix("[]")
         return plain if plain in self.lists else None
 
 
 class Upload:
-    """The files of one request. Unless its job wants them, or may, they are deleted at the end of the request."""
+    """The files of one request, deleted at its end unless a job wants them."""
 
     def __init__(self, artifacts: Artifacts, job_id: UUID) -> None:
         self._artifacts = artifacts
@@ -89,14 +89,14 @@ class Upload:
         if not self._has_begun or self.is_wanted:
             return
         try:
-            # Shielded: a client that leaves cancels its request, and may do so during this very step.
+            # Shielded: a leaving client cancels the request, perhaps right now.
             await asyncio.shield(asyncio.to_thread(self._artifacts.delete_upload, self.job_id))
         except PressroomError as failure:
-            # The sweep deletes uploads that no job wants after an hour.
+            # The sweep deletes uploads without a job after an hour.
             log.warning("refused upload not deleted", job_id=str(self.job_id), error=failure.message)
 
     async def store(self, field: str, chunks: AsyncIterator[bytes], *, max_bytes: int) -> None:
-        """Keep a file. Raises PayloadTooLarge, InvalidRequest for an empty one, ServiceUnavailable."""
+        """Store a file. Raises PayloadTooLarge, InvalidRequest if it is empty, ServiceUnavailable."""
         self._has_begun = True
         digest = hashlib.sha256()
         size = 0
@@ -137,19 +137,19 @@ class FormReader:
         self._handler = MultipartFormHandler(options)
 
     def refuse_length(self, req: falcon.asgi.Request) -> None:
-        """Raise PayloadTooLarge when the request says itself that it is."""
+        """Raise PayloadTooLarge for a Content-Length above the limit."""
         if (req.content_length or 0) > self._max_bytes:
             raise self._too_large()
 
     async def read(self, req: falcon.asgi.Request, upload: Upload) -> dict[str, Any]:
-        """Return the form's texts by field, its files kept. Raises InvalidRequest, PayloadTooLarge."""
+        """Return the form's texts by field, and store its files. Raises InvalidRequest, PayloadTooLarge."""
         require_type(req, "multipart/form-data")
         try:
             sent = self._counted(req)
             form = await self._handler.deserialize_async(_FormStream(sent), req.content_type, req.content_length)
             with coming.room() as take:
                 texts = await self._read_parts(form, upload, take)
-                if req.content_length is None:  # what is behind the form's last line tells whether all has come
+                if req.content_length is None:  # only the end of the body tells whether it is complete
                     async for _ in sent:
                         pass
                     require_whole(req, 0)
@@ -166,7 +166,7 @@ class FormReader:
         async for part in form:
             count += 1
             if count > self._max_parts:
-                raise FormInvalid(f"The form has more than {self._max_parts:,} parts; leave out what is not needed.")
+                raise FormInvalid(f"The form has more than {self._max_parts:,} parts; send fewer.")
             name = part.name
             if not name:
                 raise FormInvalid("A part of the form has no name.")
@@ -180,7 +180,7 @@ class FormReader:
                 texts.setdefault(entries, []).append(await _text(part, name, take, max_bytes=self._max_field_bytes))
             elif name in self._texts:
                 texts[name] = await _text(part, name, take, max_bytes=self._max_field_bytes)
-            # Any other is ignored, whatever it holds: the form goes on behind it.
+            # Any other part is skipped.
         return texts
 
     async def _counted(self, req: falcon.asgi.Request) -> AsyncIterator[bytes]:
@@ -200,7 +200,7 @@ class FormReader:
 
 
 class _FormStream(BufferedReader):
-    """A form whose part headers are rewritten in the one spelling that Falcon's parser accepts."""
+    """A form whose part headers are rewritten in the spelling that Falcon's parser accepts."""
 
     async def read_until(self, delimiter: bytes, size: int = -1, consume_delimiter: bool = False) -> bytes:
         found = await super().read_until(delimiter, size, consume_delimiter)
@@ -208,9 +208,9 @@ class _FormStream(BufferedReader):
 
 
 def _plain_headers(headers: bytes) -> bytes:
-    """Return the headers of a part as `Name: value`, without a transfer encoding that encodes nothing.
+    """Return the headers of a part as `Name: value`, without identity transfer encodings.
 
-    Apache's HttpClient for Java sends one of 8bit with each text; Falcon refuses all but `binary`."""
+    Apache's HttpClient for Java sends 8bit with each text; Falcon accepts only `binary`."""
     lines = []
     for line in headers.split(b"\r\n"):
         name, colon, value = line.partition(b":")
@@ -227,5 +227,5 @@ async def _text(part: BodyPart, name: str, take: Take, *, max_bytes: int) -> str
     text = sent.decode()
     take(sys.getsizeof(text))  # a character may take four bytes
     if "\0" in text:
-        raise FormInvalid(f"The field {name} holds a NUL character.", code="text_has_nul", field=name)
+        raise FormInvalid(f"The field {name} contains a NUL character.", code="text_has_nul", field=name)
     return text

@@ -1,4 +1,4 @@
-"""Calls: which method of the Python package asks for which operation. Others are asked for by HTTP alone."""
+"""Calls: the Python package's method for each operation."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,23 +10,23 @@ from pipeline.registry import Kinds
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method, which takes the ids of the path by their places, and then the body."""
+    """A method; it takes the path's ids as positional arguments, then the body."""
 
     name: str
-    #: The field of the body, or the file, given by its place; others have their own names, or those of `rename`.
+    #: The field or file that is positional; others are keyword arguments, renamed by `rename`.
     first: str = ""
     rename: Mapping[str, str] = field(default_factory=dict)
-    #: Whether it takes the body as it is.
+    #: Whether it takes the whole body as one argument.
     takes_body: bool = False
-    #: Whether what it returns is iterated over.
+    #: Whether it returns an iterator.
     is_stream: bool = False
-    #: What of it is shown, where that is not all.
+    #: The attribute of the result to print.
     shows: str = ""
-    #: Fields of the body that are no options of it: its name says them.
+    #: Fields of the body that its name implies.
     leaves_out: tuple[str, ...] = ()
 
 
-#: Methods of operations that are no kinds, by their ids, and of kinds that no page of the dashboard tries by itself.
+#: Methods by operation id; those of kinds with a try page come from the page.
 METHODS = {
     "post_batch": Method("describe_batch", first="images"),
     "get_jobs": Method("jobs"),
@@ -58,13 +58,12 @@ METHODS = {
     "delete_key": Method("delete_key"),
 }
 
-
-#: What the names of methods say that their routes are told by a field.
+#: Fields implied by the names of methods.
 LEFT_OUT = {"check_index": ("type",)}
 
 
 def methods_of(document: Mapping[str, Any], kinds: Kinds, pages: Iterable[TryPage]) -> dict[str, Method]:
-    """Return the methods by ids of operations: those above, and those that the pages of kinds name."""
+    """Return the methods by operation id: those above, and those of the try pages."""
     found = dict(METHODS)
     for trial in (trial for page in pages for trial in page.trials):
         kind, call = kinds.get(trial.kind), trial.call

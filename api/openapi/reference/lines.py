@@ -1,7 +1,6 @@
-"""Lines: a sample as curl, Python and JavaScript that do the same.
+"""Lines: a sample as curl, Python and JavaScript.
 
-All three know the service and the key by the variables that the Python package reads, and what the reader puts in, such
-as the id of a job, by a variable of its name."""
+Service, key and placeholders such as a job id come from environment variables."""
 
 import json
 import re
@@ -42,7 +41,7 @@ def curl_lines(sample: Sample) -> str:
 
 
 def python_lines(sample: Sample, method: Method | None) -> str:
-    """Return a program that uses the package `pressroom`, or HTTP alone for what that has no method for."""
+    """Return a program that uses the package `pressroom`, or plain HTTP where it has no method."""
     if method is None and sample.wants_key and sample.method == "POST" and sample.is_work:
         return _program(["from pressroom import Pressroom"], ["client = Pressroom()", *_submitting(sample)])
     if method is None:
@@ -61,7 +60,7 @@ def python_lines(sample: Sample, method: Method | None) -> str:
 
 
 def javascript_lines(sample: Sample) -> str:
-    """Return a module for Node.js, which is much the same in a browser."""
+    """Return a module for Node.js."""
     query = "&".join(
         f"{name}={HOLE.sub(_template_value, quote(value, safe='{}'))}" for name, value in sample.query.items()
     )
@@ -102,7 +101,7 @@ def _javascript_reading(sample: Sample) -> str:
 
 
 def _submitting(sample: Sample) -> list[str]:
-    """Return the lines for a kind that the package has no method of its own for."""
+    """Return the lines for a kind without a method in the package."""
     files = "{" + ", ".join(f"{_text(name)}: {_text(file)}" for name, file in sample.files.items()) + "}"
     fields = sample.form if sample.is_form else sample.body
     given = [_text(sample.path), _python(dict(fields)), *([f"files={files}"] if sample.files else [])]
@@ -156,7 +155,6 @@ def _arguments(sample: Sample, method: Method) -> list[str]:
         **{name: _text(file) for name, file in files.items()},
         **{name: _python(one) for name, one in fields.items()},
     }
-    # What is said of a check by its kind's route is no option of its method.
     named = {name: value for name, value in named.items() if name not in method.leaves_out}
     return [*placed, *(f"{method.rename.get(name, name)}={value}" for name, value in named.items())]
 
@@ -192,7 +190,7 @@ def _template_value(found: re.Match[str]) -> str:
 
 
 def _python(value: Any) -> str:
-    """Return a JSON value as Python writes it."""
+    """Return a JSON value in Python."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_text(name)}: {_python(one)}" for name, one in value.items()) + "}"
     if isinstance(value, list):
@@ -201,5 +199,5 @@ def _python(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """Return a text as Python and JavaScript both read it."""
+    """Return a string literal of Python and JavaScript."""
     return json.dumps(value, ensure_ascii=False)

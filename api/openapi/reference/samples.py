@@ -1,4 +1,4 @@
-"""Samples: one request to each operation, of the document's own examples."""
+"""Samples: one request to each operation, from the document's examples."""
 
 import json
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from api.openapi.reference.parts import Json, answer_of, content_of, resolved
 JSON_TYPE = "application/json"
 FORM_TYPE = "multipart/form-data"
 EVENTS_TYPE = "text/event-stream"
-#: What the files of the examples are called: those of these fields, and all others.
+#: Names of example files by field, and of all others.
 FILE_NAMES = {"image": "banner.png"}
 FILE_NAME = "{field}.mp3"
-#: Endings of files that answers are kept in, by the beginning of their types.
+#: File name endings by the start of the content type.
 ENDINGS = {
     "audio/mpeg": "mp3",
     "audio/wav": "wav",
@@ -25,32 +25,32 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A request that the document allows. Braces in `path` and `query` hold names of what the reader puts in."""
+    """A valid request. Braces in `path` and `query` are placeholders."""
 
     operation_id: str
     method: str
     path: str
     wants_key: bool
-    #: Whether it is answered by a job: one may prefer not to wait for it.
+    #: Whether it makes a job and takes `Prefer`.
     is_work: bool
     query: Mapping[str, str]
     #: None: no body is sent.
     body: Any
     form: Mapping[str, str]
     files: Mapping[str, str]
-    #: The file that the answer is kept in; empty where it is read on the spot.
+    #: The file to save the answer in; empty for answers that are printed.
     saves: str
-    #: The type of the answer; empty where it has no body.
+    #: Content type of the answer; empty without a body.
     answers: str
 
     @property
     def is_form(self) -> bool:
-        """Whether it is sent as a form."""
+        """Whether the body is a form."""
         return bool(self.form or self.files)
 
     @property
     def body_text(self) -> str:
-        """The body as it is sent."""
+        """The JSON body."""
         return "" if self.body is None else json.dumps(self.body, ensure_ascii=False)
 
 

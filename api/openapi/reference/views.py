@@ -1,4 +1,4 @@
-"""Views: what the page shows of each operation, for its template (templates/docs.html)."""
+"""Views: each operation as the template docs.html shows it."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from api.openapi.reference.lines import curl_lines, javascript_lines, python_lin
 from api.openapi.reference.parts import Json, content_of, resolved
 from api.openapi.reference.samples import FORM_TYPE, Sample, make_sample
 
-#: Headings of tags that are spelled in another way than their name.
+#: Headings of tags with a spelling of their own.
 HEADINGS = {"openai": "OpenAI"}
 
 
@@ -24,17 +24,17 @@ class Field:
     type: str
     default: str
     meaning: str
-    #: Of a parameter: path, query or header.
+    #: For a parameter: path, query or header.
     place: str = ""
     is_required: bool = False
-    #: What a form begins with.
+    #: Initial value in the form.
     value: str = ""
     is_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class OperationView:
-    """An operation, as it is shown and tried."""
+    """An operation to show and try."""
 
     id: str
     method: str
@@ -56,19 +56,19 @@ class OperationView:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSection:
-    """Operations that belong together."""
+    """Operations with the same tag."""
 
     title: str
     operations: tuple[OperationView, ...]
 
     @property
     def heading(self) -> str:
-        """Its tag in words."""
+        """The tag in words."""
         return HEADINGS.get(self.title, self.title.replace("_", " ").capitalize())
 
 
 def make_sections(document: Mapping[str, Any], methods: Mapping[str, Method]) -> list[ReferenceSection]:
-    """Return all operations of a document; `methods` are those of the Python package, by operations' ids."""
+    """Return all operations of a document; `methods` of the Python package by operation id."""
     by_tag = sorted(operations(document), key=lambda found: found[2]["tags"][0])
     return [
         ReferenceSection(tag, tuple(_view(document, methods, *found) for found in group))
@@ -77,7 +77,7 @@ def make_sections(document: Mapping[str, Any], methods: Mapping[str, Method]) ->
 
 
 def shared_answers(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return statuses and meanings of what all operations may answer."""
+    """Return statuses and meanings of the shared error answers."""
     return [(status, found["description"]) for status, found in document["components"]["responses"].items()]
 
 
@@ -140,7 +140,7 @@ def _answer_fields(document: Mapping[str, Any], operation: Json) -> Iterator[tup
 
 
 def _nested(document: Mapping[str, Any], schema: Json, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield path, type and meaning of all fields of an answer, as in `results[].alt_text`."""
+    """Yield path (such as `results[].alt_text`), type and meaning of an answer's fields."""
     schema = resolved(document, next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema))
     if schema.get("type") == "array":
         yield from _nested(document, schema["items"], f"{path}[]")

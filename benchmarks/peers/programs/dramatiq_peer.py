@@ -10,7 +10,7 @@ from redis import Redis
 from work import DEAD_AFTER, carry_out
 from wsgi_front import PATIENCE_SECONDS, front
 
-# Who waits for a result longer than 5 s would otherwise get redis-py's time-out.
+# Otherwise a wait for a result of more than 5 s ends with redis-py's time-out.
 client = Redis.from_url(os.environ["REDIS_URL"], max_connections=1_000, socket_timeout=PATIENCE_SECONDS + 10)
 backend = RedisBackend(client=client)
 # Maintenance, which puts back what dead workers had, otherwise runs at a thousandth of all commands.

@@ -9,7 +9,7 @@ from rq.job import Job
 from work import RECOVERS, carry_out
 from wsgi_front import PATIENCE_SECONDS, front
 
-# Who waits for a result longer than 5 s would otherwise get redis-py's time-out.
+# Otherwise a wait for a result of more than 5 s ends with redis-py's time-out.
 connection = Redis.from_url(os.environ["REDIS_URL"], max_connections=1_000, socket_timeout=PATIENCE_SECONDS + 10)
 queue = Queue("peer", connection=connection)
 TTL_SECONDS = 3_600

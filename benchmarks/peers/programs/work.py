@@ -1,10 +1,10 @@
-"""What a job does, the same for every peer: nothing, or a pause between two lines in a file that nothing takes back."""
+"""The work of a job, the same for every peer: nothing, or a pause between two lines appended to a file."""
 
 import asyncio
 import os
 import time
 
-#: Whether what brings back the jobs of killed workers is turned on, as each peer's documents say how.
+#: Whether jobs of killed workers are recovered, as each peer's documents say how.
 RECOVERS = os.environ.get("RECOVERS", "yes") == "yes"
 #: Seconds without a sign of life after which a worker counts as dead, where it can be set.
 DEAD_AFTER = 4

@@ -20,7 +20,7 @@ from pipeline.log import get_logger
 from pipeline.offers.languages import LanguageNotSupported
 from pipeline.offers.offers import Offer
 from pipeline.settings.fields import ModelSettings
-from workers.engines import EngineUnavailable, Stopped
+from workers.engines import EngineBusy, EngineUnavailable, Stopped
 from workers.engines.family import Family
 from workers.engines.models import fingerprint
 from workers.engines.resources import Resources
@@ -195,7 +195,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             for group, texts in zip(groups, _caption(engine, groups), strict=True):
                 for portrait in group:
                     other = next((other for other in others if portrait.language in other.languages()), None)
-                    if isinstance(texts, EngineUnavailable) and other is not None:
+                    if isinstance(texts, EngineUnavailable) and not isinstance(texts, EngineBusy) and other:
                         log.warning("engine failed to describe", engine=engine.name, reason=texts.message)
                         portrait.hand_on(other, self._source(other))
                     else:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from pipeline.log import get_logger
-from workers.engines import Stopped
+from workers.engines import EngineBusy, Stopped
 from workers.engines.locks import FairLock
 
 log = get_logger(__name__)
@@ -17,11 +17,11 @@ Stop = Callable[[], bool]
 
 
 def attempt(engine: str, lock: FairLock, run: Callable[[], T], stop: Stop) -> T | Exception:
-    """Run an engine under its lock, and return its answer or the error it raised. Raises Stopped."""
+    """Run an engine under its lock, and return its answer or the error it raised. Raises Stopped, EngineBusy."""
     try:
         with lock.unless(stop):
             return run()
-    except Stopped:
+    except (Stopped, EngineBusy):
         raise
     except Exception as error:  # an engine may be a plug-in, so it may raise anything; the next engine can still serve
         log.warning("engine failed", engine=engine, exc_info=error)

@@ -8,12 +8,12 @@ from capabilities.alt_text.settings import CaptioningSettings
 from capabilities.blog.engines.metadata import Post
 from capabilities.blog.engines.metadata.plain import read_post
 from capabilities.blog.engines.pictures import Brief, Painter, Recent
-from capabilities.blog.handlers.checking import PictureCheck, make_reader
 from capabilities.blog.handlers.covers import Cover, Covers, checked_covers, paint_covers
-from capabilities.blog.handlers.looking import describe_unseen
+from capabilities.blog.handlers.looking import PictureCheck, describe_unseen, make_reader
 from capabilities.blog.handlers.looks import LooksRecord
 from capabilities.blog.handlers.writing import Written, write_metadata
 from capabilities.blog.kinds.metadata import CREDITS, PICTURES, BlogMetadataOutput, BlogMetadataRequest, StoredPicture
+from capabilities.blog.settings import PicturesRetention
 from pipeline.database import Database
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
@@ -53,7 +53,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         super().__init__(resources)
         settings = resources.settings
         self._lock_of = resources.lock_of
-        self._keep_for = timedelta(days=settings.retention.picture_days)
+        self._keep_for = timedelta(days=settings.of(PicturesRetention).picture_days)
         self._writers = writers or resources.family("metadata")
         self._painters = painters or resources.family("pictures")
         self._captioning = settings.of(CaptioningSettings)
@@ -69,6 +69,8 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none can write; without one that draws, posts get texts alone."""
         self._writers.setup()
+        # A server of somebody else's takes several at once.
+        self.slots = getattr(self._writers.engines[0], "places", 1)
         try:
             self._painters.setup()
         except NotReady as error:

@@ -19,7 +19,7 @@ PHOTOGRAPHIC = ("realistic", "photographic")
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """A picture, who made it, what it is by its own header, and who described it if not its maker."""
+    """A picture, its engine, the measures in its header, and the engine that described it, if another."""
 
     engine: str
     painted: Painted
@@ -29,7 +29,7 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class Covers:
-    """The pictures that could be made, and what is not as it was asked for."""
+    """The pictures made, and how they differ from the request."""
 
     made: list[Cover] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -61,9 +61,9 @@ def checked_covers(
     paint: Callable[[Sequence[Painter], Brief, int], Covers],
     fault_of: Callable[[Cover], str | None],
 ) -> Covers:
-    """Return up to `count` pictures without a fault: one that has some is made again once, then by another engine.
+    """Return up to `count` pictures without a fault; a faulty one is made again once, then by another engine.
 
-    `paint` makes pictures and has them described. What was replaced is said in a warning."""
+    `paint` makes pictures and has them described. A warning names replacements."""
     covers = paint(painters, brief, count)
     kept, faults = _sorted_out(covers.made, fault_of)
     if not faults:
@@ -85,7 +85,7 @@ def checked_covers(
 def _sorted_out(
     covers: Sequence[Cover], fault_of: Callable[[Cover], str | None]
 ) -> tuple[list[Cover], list[tuple[str, str]]]:
-    """Return the covers that have no fault, and engine and fault of the others."""
+    """Return the covers without a fault, and engine and fault of the others."""
     judged = [(cover, fault_of(cover)) for cover in covers]
     return (
         [cover for cover, fault in judged if fault is None],
@@ -112,9 +112,9 @@ def _add(covers: Covers, engine: str, painted: Painted | PressroomError) -> None
 
 
 def _with_note(covers: Covers, style: str) -> Covers:
-    """Return the covers, and that they are of another style: once as a note, or as a warning where it was asked for.
+    """Return the covers with a note, or a warning if the style was requested, that their style is another.
 
-    Where no model makes photographs, that is so for every request: a warning on each would hide the others."""
+    Without a model for photographs every default request differs, and a warning on each would hide others."""
     others = sorted({cover.painted.style for cover in covers.made} - {style})
     if not others:
         return covers

@@ -1,4 +1,4 @@
-"""Looks: what an account's last posts got, so that the next one looks different."""
+"""Looks: the designs of an account's last posts, so that the next one looks different."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ log = get_logger(__name__)
 
 
 class LooksRecord:
-    """The record of one process's accounts; without a database, or while it is away, posts are drawn as if first."""
+    """The looks of accounts; without a database every post is drawn as if it were the first."""
 
     def __init__(self, database: Database | None = None) -> None:
         self._database = database
 
     def of_others(self, account_id: UUID, title: str) -> Recent:
-        """Return the looks of an account's last posts, the last first, without those of the same title.
+        """Return the looks of an account's last posts, last first, without those of the same title.
 
-        So a post that is sent again gets the same pictures, unless others came between."""
+        A post that is sent again thus gets the same pictures, unless others came between."""
         if self._database is None:
             return ()
         try:
@@ -33,7 +33,7 @@ class LooksRecord:
         return tuple(tuple(post.looks) for post in posts if post.post != _key(title))
 
     def add(self, account_id: UUID, title: str, looks: Sequence[str]) -> None:
-        """Note what a post got. A worker that lost its item may note it, too: it is a preference, and no result."""
+        """Store a post's looks. A worker that lost its item may do so too: it is a preference, not a result."""
         if self._database is None or not looks:
             return
         try:
@@ -43,5 +43,5 @@ class LooksRecord:
 
 
 def _key(title: str) -> str:
-    """Return what tells a title from others, and says nothing of it."""
+    """Return a hash of a title."""
     return hashlib.sha256(title.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Writing: a post's excerpt, category and tags by the first engine that can, held to what was promised."""
+"""Writing: excerpt, category and tags by the first engine that can write them within the promised limits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ from capabilities.blog.engines.metadata import Metadata, Post, Writer
 from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from pipeline.errors import NotReady, PressroomError
 
-#: What is promised of an excerpt and of tags (docs/blog.md): characters, and how many.
+#: Promised lengths in characters, and number of tags (docs/blog.md).
 EXCERPT_CHARACTERS = range(20, 201)
 TAG_CHARACTERS = range(2, 41)
 TAGS = range(5, 9)
 
 
 class MetadataInvalid(PressroomError):
-    """An engine wrote what no user may get; nothing was charged."""
+    """An engine broke the promised limits; nothing was charged."""
 
     code = "metadata_invalid"
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A post's metadata, who wrote it, and what its reader should know."""
+    """A post's metadata, its engine, and warnings for the user."""
 
     engine: str
     metadata: Metadata
@@ -49,7 +49,7 @@ def _checked(writer: Writer, post: Post, stop: Stop) -> Metadata:
 
 
 def check_metadata(metadata: Metadata) -> None:
-    """Raise MetadataInvalid unless the texts are as users were promised."""
+    """Raise MetadataInvalid unless the texts are within the promised limits."""
     excerpt, tags = metadata.excerpt, metadata.tags
     fault = None
     if len(excerpt) not in EXCERPT_CHARACTERS or len(excerpt.splitlines()) != 1:

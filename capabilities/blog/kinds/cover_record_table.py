@@ -1,4 +1,4 @@
-"""The table of cover records: the one place that reads and writes it."""
+"""The table of cover records, read and written here alone."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -8,25 +8,25 @@ from psycopg.types.json import Jsonb
 
 from pipeline.database import Row, Statement
 
-#: Posts that an account's record keeps: with three pictures each, every palette and design was used by then.
+#: Posts in an account's record: their three pictures each use every palette and design.
 POSTS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class PostLooks:
-    """How a post's pictures look (`Painted.look`); `post` tells its title from others."""
+    """The looks of a post's pictures (`Painted.look`); `post` is a hash of its title."""
 
     post: str
     looks: Sequence[str]
 
 
 def recent_looks(account_id: UUID) -> Statement[list[PostLooks]]:
-    """Read how the pictures of an account's last posts look, the last first."""
+    """Read the looks of an account's last posts, last first."""
     return Statement("SELECT posts FROM cover_record WHERE account_id = %(account)s", {"account": account_id}, _read)
 
 
 def add_looks(account_id: UUID, made: PostLooks) -> Statement[None]:
-    """Note how a post's pictures look, in place of what was noted for the same post."""
+    """Store the looks of a post, replacing its earlier ones."""
     return Statement(
         "INSERT INTO cover_record AS r (account_id, posts) VALUES (%(account)s, jsonb_build_array(%(made)s::jsonb))"
         " ON CONFLICT (account_id) DO UPDATE SET updated_at = now(), posts = excluded.posts || coalesce("

@@ -52,12 +52,7 @@ class TitleEmpty(InvalidRequest):
 class BlogMetadataRequest(Request):
     """The post, and the style of its pictures."""
 
-    title: str = Field(
-        min_length=1,
-        max_length=MAX_TITLE,
-        json_schema_extra=NOT_BLANK,
-        description="The post's title.",
-    )
+    title: str = Field(min_length=1, max_length=MAX_TITLE, json_schema_extra=NOT_BLANK, description="The post's title.")
     content: str | None = Field(
         None,
         max_length=MAX_CONTENT,

@@ -32,7 +32,7 @@ from capabilities.index_check.results.jobs import (
 )
 from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.results.verdicts import forget_verdicts
-from capabilities.index_check.settings import SearchSettings
+from capabilities.index_check.settings import IndexRetention, IndexWork, SearchSettings
 from pipeline.database import Database, Statement
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Response, Stored, as_json
 from pipeline.lifecycle import SWEEP_ROWS
@@ -88,14 +88,14 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         kind = type(self)()
         kind.limits = replace(
             self.limits,
-            deadline=timedelta(days=settings.work.index_deadline_days),
-            keep_for=timedelta(days=settings.retention.index_days),
+            deadline=timedelta(days=settings.of(IndexWork).index_deadline_days),
+            keep_for=timedelta(days=settings.of(IndexRetention).index_days),
         )
         return kind
 
     def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
         """Delete expired verdicts, and old changes of monitors."""
-        change_days = timedelta(days=settings.retention.change_days)
+        change_days = timedelta(days=settings.of(IndexRetention).change_days)
         return {
             "verdicts": forget_verdicts(older_than=settings.of(SearchSettings).reuse.longest, limit=SWEEP_ROWS),
             "monitor_changes": forget_changes(older_than=change_days, limit=SWEEP_ROWS),

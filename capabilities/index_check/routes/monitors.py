@@ -32,6 +32,7 @@ from capabilities.index_check.routes.monitor_documents import (
     MonitorChanges,
     MonitorRequest,
 )
+from capabilities.index_check.settings import IndexLimits
 from pipeline.accounts.accounts import lock_account
 from pipeline.accounts.keys import Caller
 from pipeline.database import Statement
@@ -162,7 +163,7 @@ class Monitors(MonitorBase):
             sitemap_url=wanted.sitemap_url,
             webhook_id=webhook.id if webhook else None,
         )
-        most = services.settings.limits.index_monitors
+        most = services.settings.of(IndexLimits).index_monitors
         hooked = [add_webhook(webhook)] if webhook else []
         # Read in the same transaction: if a later read failed, a client would make another monitor.
         made: Monitor | None

@@ -113,7 +113,7 @@ def test_a_key_is_refused_at_other_routes(service: Service, for_echo: str) -> No
         service.get("/usage", for_echo),
     ):
         assert (answer.status, answer.code) == (403, "route_not_allowed")
-        assert "/echo alone" in answer.json["message"]
+        assert "only be used for /echo," in answer.json["message"]
     assert service.post("/verify-key", {"api_key": for_echo}).json["valid"] is True
 
 

@@ -133,6 +133,8 @@ def test_every_page_opens_for_those_that_it_is_for_and_for_nobody_else(
     operator = sign_in(service, api_database, open_account(api_database), operator=True)
     pages = load_navigation()
     assert pages
+    for path in ("/dashboard/keys/1", "/dashboard/jobs/1", "/dashboard/webhooks/1", "/dashboard/try/speech"):
+        assert nobody.get(path).headers["location"] == f"/dashboard/sign-in?next={path}"
     for page in pages:
         assert nobody.get(page.path).status == 303, page.path
         assert somebody.get(page.path).status == (403 if page.operators_only else 200), page.path

@@ -45,12 +45,6 @@ def test_each_capability_has_a_page_that_the_navigation_leads_to(browser: Browse
         assert f'href="{path}"' in overview
 
 
-def test_nobody_tries_without_signing_in(service: Service) -> None:
-    for path in ("/dashboard/try", "/dashboard/try/speech"):
-        answer = Browser(service).get(path)
-        assert (answer.status, answer.headers["location"]) == (303, f"/dashboard/sign-in?next={path}")
-
-
 def test_there_is_no_page_of_another_name(browser: Browser) -> None:
     assert browser.get("/dashboard/try/nothing").status == 404
     assert browser.get("/dashboard/try/%3Cscript%3Ealert(1)").status == 404

@@ -9,7 +9,7 @@ import struct
 import time
 
 import pytest
-from http_service import Answer, Service, Start, form, read_answer
+from http_service import Answer, Service, Start, read_answer
 from payers import Payer, open_account
 
 from api.http.bodies.bodies import BodiesTooMany, _Coming
@@ -130,14 +130,16 @@ def test_of_a_doubled_field_the_last_counts_for_all(service: Service, client: Pa
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("", "must not be empty"), ("x" * 1_001, "at most 1,000 characters, but has 1,001")]
+    ("text", "said"), [("", "must not be empty"), ("x" * 100_000, "at most 1,000 characters, but has 100,000")]
 )
 def test_a_wrong_length_is_told_in_numbers_and_not_by_the_text(
     service: Service, client: Payer, text: str, said: str
 ) -> None:
-    [fault] = service.post("/echo", {"text": text}, client.api_key).json["details"]
+    answer = service.post("/echo", {"text": text}, client.api_key)
+    [fault] = answer.json["details"]
     assert said in fault["message"]
     assert "xx" not in fault["message"]
+    assert len(answer.body) < 1_000
 
 
 BAD_FIELDS = {
@@ -176,23 +178,13 @@ def test_a_field_that_is_null_is_one_that_was_not_sent(service: Service, client:
     assert (plain.status, plain.json["id"]) == (202, answer.json["id"])
 
 
-def test_all_wrong_fields_are_named_at_once(service: Service, client: Payer) -> None:
-    answer = service.post("/echo", {"number": "x", "choice": 1}, client.api_key)
-    assert [fault["field"] for fault in answer.json["details"]] == ["text", "number", "choice"]
-
-
-def test_errors_speak_json(service: Service, client: Payer) -> None:
+def test_all_wrong_fields_are_named_at_once_with_what_was_sent_as_json(service: Service, client: Payer) -> None:
     answer = service.post("/echo", {"text": [None], "number": True, "choice": "c"}, client.api_key)
-    assert [fault["message"].rsplit(", but ")[1] for fault in answer.json["details"]] == [
-        "[null] was sent.",
-        "true was sent.",
-        '"c" was sent.',
+    assert [(fault["field"], fault["message"].rsplit(", but ")[1]) for fault in answer.json["details"]] == [
+        ("text", "[null] was sent."),
+        ("number", "true was sent."),
+        ("choice", '"c" was sent.'),
     ]
-
-
-def test_an_error_shows_no_more_of_a_value_than_it_takes(service: Service, client: Payer) -> None:
-    answer = service.post("/echo", {"text": "x" * 100_000}, client.api_key)
-    assert len(answer.body) < 1_000
 
 
 def test_what_the_kind_itself_refuses_has_its_own_code(service: Service, client: Payer) -> None:
@@ -450,17 +442,15 @@ def test_a_byte_order_mark_is_passed_over(service: Service, client: Payer) -> No
 
 @pytest.mark.parametrize(
     "content_type",
-    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json5", ";"],
+    [
+        *("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json5"),
+        *(";", "application/json; charset=utf-16"),
+    ],
 )
-def test_a_body_of_another_type_is_refused(service: Service, client: Payer, content_type: str) -> None:
+def test_a_body_of_another_type_or_charset_is_refused(service: Service, client: Payer, content_type: str) -> None:
     answer = service.post_bytes("/echo", b'{"text": "hi"}', client.api_key, Content_Type=content_type)
     assert (answer.status, answer.code) == (415, "unsupported_media_type")
-    assert "application/json" in answer.json["message"]
-
-
-def test_a_body_in_another_charset_is_refused(service: Service, client: Payer) -> None:
-    sent = {"Content_Type": "application/json; charset=utf-16"}
-    assert service.post_bytes("/echo", b"{}", client.api_key, **sent).status == 415
+    assert ("UTF-8" if "charset" in content_type else "application/json") in answer.json["message"]
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=UTF-8", "Application/JSON"])
@@ -530,8 +520,3 @@ def test_head_is_get_without_a_body(service: Service, client: Payer) -> None:
 def test_an_odd_path_is_not_found(service: Service, client: Payer, path: str) -> None:
     answer = service.get(path, client.api_key)
     assert answer.status == 404
-
-
-def test_a_form_is_refused_where_json_is_taken(service: Service, client: Payer) -> None:
-    body, content_type = form(("text", b"hi", None))
-    assert service.post_bytes("/echo", body, client.api_key, Content_Type=content_type).status == 415

@@ -194,7 +194,7 @@ def test_a_form_that_is_not_as_it_must_be_is_refused_and_leaves_nothing(
 def test_a_form_of_too_many_parts_is_told_how_many_it_may_have(clean: Service, client: Payer) -> None:
     answer = send(clean, client.api_key, AUDIO, MUSIC, *[(f"x{n}", b"1", None) for n in range(1_006)])
 
-    assert answer.json["message"] == "The form has more than 1,007 parts; leave out what is not needed."
+    assert answer.json["message"] == "The form has more than 1,007 parts; send fewer."
 
 
 def test_500_fields_that_nobody_asked_for_are_passed_over(clean: Service, client: Payer) -> None:

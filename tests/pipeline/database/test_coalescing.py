@@ -4,8 +4,6 @@ import asyncio
 import threading
 from typing import Any
 
-import pytest
-
 from pipeline.database.coalescing import Batches, Coalescer
 
 
@@ -203,8 +201,3 @@ def test_requests_are_taken_oldest_first_and_an_ended_senders_are_left_to_the_ne
     assert batches.add("d")
     assert [batches.take(), batches.take()] == [["c", "d"], []]
     assert batches.add("e")
-
-
-def test_a_request_needs_an_event_loop() -> None:
-    with pytest.raises(RuntimeError, match="no running event loop"):
-        Coalescer(Server().send).ask(1)

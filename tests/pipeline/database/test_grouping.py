@@ -122,17 +122,6 @@ def test_one_that_fails_fails_alone(database_url: str) -> None:
     assert isinstance(failure, psycopg.errors.DivisionByZero)
 
 
-def test_who_leaves_takes_nobody_along(database_url: str) -> None:
-    async def ask(group: StatementCoalescer) -> tuple[int, int]:
-        leaving = asyncio.create_task(group.run(say(1)))
-        staying = asyncio.create_task(group.run(say(2)))
-        await asyncio.sleep(0)
-        leaving.cancel()
-        return await staying
-
-    assert run(database_url, ask)[0] == 2
-
-
 def test_a_statement_that_may_not_be_repeated_is_refused(database_url: str) -> None:
     async def ask(group: StatementCoalescer) -> None:
         with pytest.raises(ValueError, match="alone"):

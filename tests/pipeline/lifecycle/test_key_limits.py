@@ -123,10 +123,32 @@ def test_a_revoked_keys_job_goes_on_within_its_limit(bench, limited):
     assert bench.raise_hold(item, LIMIT).outcome == "raised"
 
 
-def test_submissions_of_one_transaction_see_each_other(bench, limited):
-    sent = [lifecycle.submit(submission(limited, [4])) for _ in range(4)]
+def test_submissions_that_go_together_end_at_the_limit(bench, limited):
+    asked = [lifecycle.submit(submission(limited, [3])) for _ in range(6)]
 
-    assert [one.outcome for one in bench.database.run_together(sent)] == ["accepted"] * 2 + ["key_limit"] * 2
+    outcomes = [answer.outcome for answer in bench.database.run_together(asked)]
+
+    assert outcomes == ["accepted"] * 3 + ["key_limit"] * 3
+    assert bench.balance() == 1_000 - 9
+
+
+def test_submissions_that_go_together_count_the_open_jobs_once(bench, limited):
+    for _ in range(6):
+        bench.job_of(1, payer=limited)
+    rows_read = "SELECT coalesce(sum(idx_tup_fetch), 0) AS rows FROM pg_stat_xact_user_tables WHERE relname = 'job'"
+
+    with bench.transaction() as together:
+        read = []
+        for _ in range(3):
+            statement = lifecycle.submit(submission(limited, [1]))
+            answer = statement.read(together.execute(statement.sql, statement.parameters).fetchall())
+            assert answer.outcome == "accepted"
+            row = together.execute(rows_read).fetchone()
+            assert row is not None
+            read.append(row["rows"])
+
+    first, *later = (after - before for before, after in zip([0, *read], read, strict=False))
+    assert max(later) < 6 <= first
 
 
 def test_the_limit_holds_to_the_credit_when_all_ask_at_once(bench, bench_url):

@@ -42,10 +42,6 @@ def test_one_heartbeat_serves_several_leases(bench):
     assert bench.database.run(lifecycle.heartbeat(beats, lease_for=LEASE)) == {item.item_id for item in items}
 
 
-def test_no_beats_hold_nothing(bench):
-    assert bench.database.run(lifecycle.heartbeat([], lease_for=LEASE)) == set()
-
-
 def test_progress_and_checkpoint_are_written_and_kept_until_they_are_written_again(bench):
     bench.job_of(3)
     item = bench.claim_one()
@@ -157,16 +153,6 @@ def test_raising_is_absolute_so_that_repeating_it_is_harmless(bench):
     assert len(bench.entries(job_id)) == 2
 
 
-def test_a_raised_item_can_earn_all_of_it(bench):
-    job_id = bench.job_of(5)
-    item = bench.claim_one()
-    bench.raise_hold(item, 12)
-    bench.report(item, credits=12)
-
-    assert bench.job(job_id)["credits_captured"] == 12
-    assert bench.balance() == 988
-
-
 def test_a_hold_beyond_the_balance_is_refused_and_changes_nothing(bench):
     job_id = bench.job_of(5)
     item = bench.claim_one()
@@ -181,6 +167,7 @@ def test_a_hold_beyond_the_balance_is_refused_and_changes_nothing(bench):
 def test_a_late_raise_is_lost(bench):
     bench.job_of(5)
     item = bench.claim_one()
+    assert bench.database.run(lifecycle.raise_hold(uuid4(), 4711, 12)).outcome == "lost"
     bench.report(item, "release")
     assert bench.raise_hold(item, 12).outcome == "lost"
 
@@ -189,16 +176,12 @@ def test_a_late_raise_is_lost(bench):
     assert bench.balance() == 995
 
 
-def test_a_raise_for_an_item_that_is_not_there_is_lost(bench):
-    assert bench.database.run(lifecycle.raise_hold(uuid4(), 4711, 12)).outcome == "lost"
-
-
 def test_raises_count_up_in_a_job_of_many_items(bench):
     job_id = bench.job_of(1, 1, 1)
     for item, wanted in zip(bench.claim(3), (10, 20, 30), strict=True):
         bench.raise_hold(item, wanted)
-        bench.report(item, credits=wanted - 1)
+        bench.report(item, credits=wanted - (wanted != 30))
 
     job = bench.job(job_id)
-    assert (job["credits_held"], job["credits_captured"]) == (60, 57)
-    assert bench.balance() == 943
+    assert (job["credits_held"], job["credits_captured"]) == (60, 58)
+    assert bench.balance() == 942

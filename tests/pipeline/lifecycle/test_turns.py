@@ -58,6 +58,7 @@ def test_the_claim_comes_after_the_report_and_gets_what_that_gave_back(bench):
 def waits_for_the_disk(bench, statement):
     """Return whether the commit of a statement's transaction does; it is rolled back."""
     with bench.transaction() as connection:
+        connection.execute("SET LOCAL synchronous_commit = on")  # the tests' server waits for no disk
         connection.execute(statement.sql, statement.parameters)
         return connection.execute("SHOW synchronous_commit").fetchone()["synchronous_commit"] == "on"
 

@@ -13,7 +13,7 @@ from obstore.store import S3Store
 from pydantic import SecretStr
 from s3_server import BUCKET, S3Server, s3_server
 
-from pipeline.errors import Gone, PayloadTooLarge, ServiceUnavailable
+from pipeline.errors import Gone, NotReady, PayloadTooLarge, ServiceUnavailable
 from pipeline.settings import Settings, StoreSettings
 from pipeline.storage.artifacts import Artifacts, StoreUnavailable, artifact_key, open_store, upload_key
 
@@ -33,12 +33,17 @@ def s3() -> Iterator[S3Server]:
 
 @pytest.fixture(params=["folder", "s3"])
 def artifacts(request: pytest.FixtureRequest, tmp_path: Path) -> Artifacts:
-    settings = Settings(data=tmp_path)
-    if request.param == "s3":
-        server: S3Server = request.getfixturevalue("s3")
-        server.objects.clear()
-        settings.store = on_s3(server)
+    settings: Settings = request.getfixturevalue("on_server") if request.param == "s3" else Settings(data=tmp_path)
     return Artifacts(open_store(settings))
+
+
+@pytest.fixture
+def on_server(s3: S3Server, tmp_path: Path) -> Settings:
+    """Settings whose store is an S3 server."""
+    s3.objects.clear()
+    settings = Settings(data=tmp_path)
+    settings.store = on_s3(s3)
+    return settings
 
 
 @pytest.fixture
@@ -264,15 +269,11 @@ def test_only_days_expire_whatever_else_lies_there(artifacts: Artifacts) -> None
     assert artifacts.get("0-backups/x") == b"not ours"
 
 
-def test_objects_lie_under_the_prefix_of_the_bucket(s3: S3Server, tmp_path: Path) -> None:
-    s3.objects.clear()
-    settings = Settings(data=tmp_path)
-    settings.store = on_s3(s3)
-
-    Artifacts(open_store(settings)).put("2026-11-20/x", b"x")
+def test_objects_lie_under_the_prefix_of_the_bucket(s3: S3Server, on_server: Settings) -> None:
+    Artifacts(open_store(on_server)).put("2026-11-20/x", b"x")
 
     assert list(s3.objects) == ["some/prefix/2026-11-20/x"]
-    assert not (tmp_path / "artifacts").exists()
+    assert not (on_server.data / "artifacts").exists()
 
 
 def test_the_folder_is_for_its_owner_alone(in_folder: Artifacts, folder: Path) -> None:
@@ -281,10 +282,8 @@ def test_the_folder_is_for_its_owner_alone(in_folder: Artifacts, folder: Path) -
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_a_store_that_is_down_is_said_to_be_and_works_again_later(s3: S3Server, tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path)
-    settings.store = on_s3(s3)
-    artifacts = Artifacts(open_store(settings))
+def test_a_store_that_is_down_is_said_to_be_and_works_again_later(s3: S3Server, on_server: Settings) -> None:
+    artifacts = Artifacts(open_store(on_server))
     key = key_for(TODAY)
     s3.is_down = True
     try:
@@ -300,11 +299,9 @@ def test_a_store_that_is_down_is_said_to_be_and_works_again_later(s3: S3Server, 
     assert artifacts.get(key) == b"x"
 
 
-def test_a_store_may_take_as_long_as_it_likes_while_it_sends(s3: S3Server, tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path)
-    settings.store = on_s3(s3)
-    settings.store.silence_seconds = 2
-    store = open_store(settings)
+def test_a_store_may_take_as_long_as_it_likes_while_it_sends(s3: S3Server, on_server: Settings) -> None:
+    on_server.store.silence_seconds = 2
+    store = open_store(on_server)
     artifacts = Artifacts(store)
     key = key_for(TODAY)
     artifacts.put(key, b"0123456789")
@@ -319,11 +316,9 @@ def test_a_store_may_take_as_long_as_it_likes_while_it_sends(s3: S3Server, tmp_p
     assert store.client_options["timeout"] == "1day"  # and not the half minute of its library
 
 
-def test_a_store_that_says_nothing_is_given_up(s3: S3Server, tmp_path: Path) -> None:
-    settings = Settings(data=tmp_path)
-    settings.store = on_s3(s3)
-    settings.store.silence_seconds = 0.2
-    artifacts = Artifacts(open_store(settings))
+def test_a_store_that_says_nothing_is_given_up(s3: S3Server, on_server: Settings) -> None:
+    on_server.store.silence_seconds = 0.2
+    artifacts = Artifacts(open_store(on_server))
     s3.is_silent = True
     began = time.monotonic()
     try:
@@ -335,3 +330,21 @@ def test_a_store_that_says_nothing_is_given_up(s3: S3Server, tmp_path: Path) -> 
         s3.is_silent = False
 
     assert time.monotonic() - began < 25  # each took 30 s by itself
+
+
+def test_no_link_in_the_folder_is_followed(tmp_path: Path, in_folder: Artifacts, folder: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "passwords").write_bytes(b"secret")
+    (folder / "2026-01-01").symlink_to(elsewhere)
+    with pytest.raises(StoreUnavailable):
+        in_folder.put("2026-01-01/more", b"bytes")
+    for get in (in_folder.get, in_folder.size_of, lambda key: asyncio.run(read(in_folder, key))):
+        with pytest.raises(Gone):
+            get("2026-01-01/passwords")
+    assert [file.name for file in elsewhere.iterdir()] == ["passwords"]
+
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "artifacts").symlink_to(elsewhere)
+    with pytest.raises(NotReady, match="PRESSROOM_STORE__URL"):
+        open_store(Settings(data=tmp_path / "linked"))

@@ -1,11 +1,11 @@
-"""What a command has printed."""
+"""Ran: the result of a command."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class Ran:
-    """What a command printed, and its exit code."""
+    """A command's output and exit code."""
 
     out: str
     err: str

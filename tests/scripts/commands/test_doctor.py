@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,10 +18,13 @@ from capabilities.index_check.providers import pacing
 from capabilities.index_check.providers.circuit_breaker import note
 from capabilities.index_check.providers.transitions import Event
 from pipeline.database import Database, Statement
+from pipeline.errors import PressroomError
 from pipeline.offers.offers import Offer, publish_offers
+from pipeline.operations.supervision import SupervisorSilent
 from pipeline.settings import Settings
-from scripts.doctor import engines, examination, servers
-from scripts.system.control import SupervisorSilent
+from scripts.doctor import engines, examination, machine, servers
+from scripts.doctor.machine import check_disk, check_memory
+from workers.models.machine import Machine
 
 
 def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> None:
@@ -88,7 +92,7 @@ def test_the_doctor_tells_which_search_provider_rests(
 
     said = " ".join(ran.out.replace("│", " ").split())
     assert "UTC, the search engine asked for a captcha" in said
-    # What the default without a key can't promise.
+    # The default, without a key, can't promise it.
     assert "a page that they miss may still be indexed" in said
     assert "nobody answers for Google: set PRESSROOM_SEARCH__SERPER__API_KEY" in said
 
@@ -162,7 +166,7 @@ def test_the_doctor_says_what_would_start_while_the_system_is_off(
     assert "-- system off: `pressroom up` starts it" in said
     assert "-- PostgreSQL comes with the system (pginstall18); it will be made at the first start" in said
     assert "ok synthesis: espeak ready to be set up; no pool has done so yet" in said
-    assert "-- not there or not known, and nothing else needs it" in said
+    assert "-- optional, and absent or unknown" in said
 
 
 def said_by(ran: Ran) -> str:
@@ -186,8 +190,19 @@ def test_the_doctor_waits_once_for_a_database_that_is_away(
     ran = pressroom("doctor")
 
     assert ran.code == 1
-    assert "The database does not answer" in ran.out
+    assert "The database does not answer: connection failed" in said_by(ran)
+    assert "port 9 failed: Connection refused" in said_by(ran)
     assert len(opened) == 1
+
+
+def test_the_doctor_says_how_much_memory_and_disk_are_needed_and_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "enough for a small system" in check_memory(Machine(1_000_000_000, cores=2))
+    assert "hibari" in check_memory(Machine(4_000_000_000, cores=2))
+    with pytest.raises(PressroomError, match=r"600 MB here.*needs 900 MB"):
+        check_memory(Machine(600_000_000, cores=2))
+    monkeypatch.setattr(machine.shutil, "disk_usage", lambda folder: SimpleNamespace(free=3_000_000))
+    with pytest.raises(PressroomError, match=r"3 MB free on the disk of /srv/press; keep 1\.0 GB free"):
+        check_disk(Path("/srv/press"))
 
 
 def test_the_doctor_looks_at_servers_that_are_set_though_the_system_stands_still(

@@ -25,7 +25,6 @@ def is_operator(database: Database, email: str) -> bool:
 def test_an_account_is_made_with_an_email_for_an_operator(pressroom: Callable[..., Ran], database: Database) -> None:
     made = json.loads(pressroom("accounts", "create", "Ann", "--email", "Ann@Example.com", "--operator", "--json").out)
     owner = database.run(find_owner("ann@example.com"))
-    assert owner is not None
     assert str(owner.account_id) == made["account_id"]
     assert is_operator(database, "ann@example.com")
     assert "ann@example.com" in pressroom("accounts", "list").out
@@ -50,7 +49,6 @@ def test_a_password_is_read_from_standard_input(
     ran = pressroom("accounts", "set-password", "cleo@example.com", "--email", "cleo@example.org")
     assert ran.out == "password set; 0 sessions ended\n"
     owner = database.run(find_owner("cleo@example.org"))
-    assert owner is not None
     assert is_password(PASSWORD, owner.password_hash)
     monkeypatch.setattr(sys, "stdin", io.StringIO("short\n"))
     assert "10 to 1,000 characters" in pressroom("accounts", "set-password", "cleo@example.org").err
@@ -62,7 +60,6 @@ def test_a_link_signs_in_as_the_account_that_it_was_made_for(pressroom: Callable
     address, token = link.split("?token=")
     assert address.endswith("/dashboard/sign-in/link")
     owner = database.run(use_link(token))
-    assert owner is not None
     assert str(owner.account_id) == made["account_id"]
 
 

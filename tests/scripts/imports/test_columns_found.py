@@ -50,7 +50,6 @@ def test_a_named_column_may_be_written_in_other_ways(tmp_path: Path) -> None:
 def test_a_spreadsheet_is_read_as_a_csv_file_is(tmp_path: Path) -> None:
     book = Workbook()
     sheet = book.active
-    assert sheet is not None
     sheet.append(["No.", "Published", "Page URL"])
     sheet.append([1, True, "https://a.example/1"])
     sheet.append([])

@@ -14,13 +14,14 @@ import pytest
 
 from pipeline.errors import NotReady, PressroomError
 from pipeline.operations import supervision
-from pipeline.operations.supervision import SOCKET, sockets_folder
+from pipeline.operations.supervision import SOCKET, SupervisorSilent, sockets_folder
 from pipeline.settings import Settings
 from scripts.console import Console
 from scripts.system import control
-from scripts.system.control import SupervisorSilent, System
+from scripts.system.control import System
 from scripts.system.folders import private_folder
 from scripts.system.programs import Program, environment
+from scripts.system.sizing.autoscale import read_bounds
 from scripts.system.supervisor import Supervisor
 
 SYSTEM = System(1, "http://127.0.0.1:8000", "postgresql://embedded", "unix:///embedded")
@@ -33,13 +34,11 @@ def controlled(data: Path, scenario: Callable[[], Any]) -> Any:
     async def run() -> Any:
         data.mkdir(exist_ok=True)
         supervisor = Supervisor(Console(io.BytesIO(), colour=False))
-        stopped = asyncio.Event()
-        commands = await control.serve(data, supervisor, stopped.set)
+        commands = await control.serve(data, supervisor)
         control.record(data, SYSTEM)
         supervisor.run(SLEEPER, 2)
         try:
-            result = await asyncio.to_thread(scenario)
-            return (result, stopped.is_set())
+            return await asyncio.to_thread(scenario)
         finally:
             await supervisor.stop()
             commands.close()
@@ -50,13 +49,19 @@ def controlled(data: Path, scenario: Callable[[], Any]) -> Any:
 
 def test_pools_are_shown_and_scaled(tmp_path: Path):
     def scenario() -> list[int]:
-        return [control.pools(tmp_path)[0].wanted, control.scale(tmp_path, "synthesis", 5)[0].wanted]
+        return [supervision.pools(tmp_path)[0].wanted, supervision.scale(tmp_path, "synthesis", 5)[0].wanted]
 
-    assert controlled(tmp_path, scenario) == ([2, 5], False)
+    assert controlled(tmp_path, scenario) == [2, 5]
+    assert read_bounds(tmp_path) == {"synthesis": (5, 5)}  # for the next start
 
 
-def test_stop_is_passed_on(tmp_path: Path):
-    assert controlled(tmp_path, lambda: control.stop(tmp_path)) == (None, True)
+def test_a_scaler_changes_no_bounds(tmp_path: Path):
+    def scenario() -> int:
+        supervision.scale(tmp_path, "synthesis", 1, most=4)
+        return supervision.scale(tmp_path, "synthesis", 3, keep=False)[0].wanted
+
+    assert controlled(tmp_path, scenario) == 3
+    assert read_bounds(tmp_path) == {"synthesis": (1, 4)}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_stop_is_passed_on(tmp_path: Path):
 def test_what_can_not_be_done_is_refused_in_words(tmp_path: Path, name: str, processes: int, said: str):
     def scenario() -> None:
         with pytest.raises(PressroomError, match=said):
-            control.scale(tmp_path, name, processes)
+            supervision.scale(tmp_path, name, processes)
 
     controlled(tmp_path, scenario)
 
@@ -79,7 +84,7 @@ def test_a_line_that_is_no_command_harms_nothing(tmp_path: Path, line: bytes):
             connection.sendall(line)
             connection.shutdown(socket.SHUT_WR)
             connection.recv(1000)
-        assert control.pools(tmp_path)[0].wanted == 2
+        assert supervision.pools(tmp_path)[0].wanted == 2
 
     controlled(tmp_path, scenario)
 
@@ -89,14 +94,13 @@ def test_socket_and_state_file_are_their_owners_alone(tmp_path: Path):
         files = (sockets_folder(tmp_path) / SOCKET, tmp_path / "system.json")
         return [stat.S_IMODE(file.stat().st_mode) for file in files]
 
-    assert controlled(tmp_path, scenario) == ([0o600, 0o600], False)
+    assert controlled(tmp_path, scenario) == [0o600, 0o600]
 
 
 def test_a_deep_data_folder_has_a_socket_too(tmp_path: Path):
     deep = tmp_path / "/".join(["a-folder-with-a-long-name"] * 6)
     deep.mkdir(parents=True)
-    (result, _) = controlled(deep, lambda: control.pools(deep)[0].wanted)
-    assert result == 2
+    assert controlled(deep, lambda: supervision.pools(deep)[0].wanted) == 2
     sockets_folder(deep).rmdir()
 
 
@@ -108,7 +112,7 @@ def test_a_running_systems_servers_are_found_unless_others_are_set(tmp_path: Pat
             control.settings_of_running(unset.model_copy(update={"database_url": "postgresql://mine"})),
         )
 
-    (found, mixed), _ = controlled(tmp_path, scenario)
+    found, mixed = controlled(tmp_path, scenario)
     assert (found.database_url, found.redis_url) == (SYSTEM.database_url, SYSTEM.redis_url)
     assert (mixed.database_url, mixed.redis_url) == ("postgresql://mine", SYSTEM.redis_url)
 
@@ -117,7 +121,7 @@ def test_without_a_system_one_line_says_what_to_do_and_nothing_is_made(tmp_path:
     data = tmp_path / "data"
     assert control.find_system(data) is None
     with pytest.raises(NotReady, match="pressroom up"):
-        control.pools(data)
+        supervision.pools(data)
     assert not data.exists()
 
 

@@ -21,11 +21,13 @@ from urllib.request import Request, urlopen
 import psycopg
 import pytest
 from systems import Running, clean_environment, command, kill, only, system
+from waiting import wait_for
 
 from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
 from pipeline.accounts.sign_in import use_link
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
+from pipeline.operations import supervision
 from pipeline.operations.supervision import Pool
 from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
@@ -93,7 +95,6 @@ def test_the_first_pools_start_before_the_system_is_ready(shared: Running):
 
 def test_a_command_finds_the_running_system_by_its_folder(shared: Running):
     found = control.find_system(shared.data)
-    assert found is not None
     assert (found.pid, found.address) == (shared.process.pid, shared.address)
     assert accounts(found.database_url) == 1
 
@@ -114,26 +115,24 @@ def test_an_operator_scales_a_pool_from_the_dashboard_and_sees_its_processes(sha
     try:
         # The next page is where the redirect leads; the message comes by a cookie, which nobody keeps here.
         assert 'name="pool" value="synthesis"' in show("processes/scale", {"pool": "synthesis", "processes": "2"})
-        assert next(pool.wanted for pool in control.pools(shared.data) if pool.name == "synthesis") == 2
+        assert next(pool.wanted for pool in supervision.pools(shared.data) if pool.name == "synthesis") == 2
         show("processes/scale", {"pool": "api", "processes": "5"})
-        assert next(pool.wanted for pool in control.pools(shared.data) if pool.name == "api") == 1
+        assert next(pool.wanted for pool in supervision.pools(shared.data) if pool.name == "api") == 1
     finally:
-        control.scale(shared.data, "synthesis", 1)
-    until = time.monotonic() + 120
+        supervision.scale(shared.data, "synthesis", 1)
     wanted = [f'class="whole">{name}</th>' for name in ("api", "sweep", "synthesis")]
-    while not all(one in show("processes").split("<h2>All processes")[1] for one in wanted):
-        assert time.monotonic() < until, "not all processes tell of themselves"
-        time.sleep(0.2)
+    wait_for(lambda: all(one in show("processes").split("<h2>All processes")[1] for one in wanted))
 
 
 def test_every_program_runs_once_a_queue_has_a_pool_of_one(shared: Running):
     programs_and_pools = {"postgres", "redis", "api", "sweep", *queues(load_kinds(Settings()))}
     expected = dict.fromkeys(programs_and_pools, (1, 1))
-    until = time.monotonic() + 120
-    # A process that a smaller pool has no place for ends its work first: the test before scales one.
-    while (found := {one.name: (one.wanted, len(one.pids)) for one in control.pools(shared.data)}) != expected:
-        assert time.monotonic() < until, found
-        time.sleep(0.2)
+
+    def found() -> dict[str, tuple[int, int]]:
+        return {one.name: (one.wanted, len(one.pids)) for one in supervision.pools(shared.data)}
+
+    # A surplus process ends its work first: the test before scales a pool.
+    wait_for(lambda: found() == expected, about=found)
 
 
 def test_a_second_system_on_the_same_folder_is_refused_in_one_line(shared: Running):
@@ -166,35 +165,30 @@ def test_a_taken_port_is_an_error_unless_any_port_will_do(shared: Running, tmp_p
 
 
 def test_requests_wait_while_the_api_starts_again(shared: Running):
-    (api,) = (pool.pids[0] for pool in control.pools(shared.data) if pool.name == "api")
+    (api,) = (pool.pids[0] for pool in supervision.pools(shared.data) if pool.name == "api")
     os.kill(api, signal.SIGKILL)
     assert status(shared.address) in (200, 503)
-    until = time.monotonic() + 120
-    while status(shared.address) != 200:
-        assert time.monotonic() < until
+    wait_for(lambda: status(shared.address) == 200)
 
 
 def test_a_server_that_was_killed_is_started_again_with_its_data(shared: Running):
     found = control.find_system(shared.data)
     for name in ("postgres", "redis"):
-        (victim,) = (pool.pids[0] for pool in control.pools(shared.data) if pool.name == name)
+        (victim,) = (pool.pids[0] for pool in supervision.pools(shared.data) if pool.name == name)
         os.kill(victim, signal.SIGKILL)
-    until = time.monotonic() + 120
-    while True:
-        try:
-            assert accounts(found.database_url) == 1
-            break
-        except psycopg.OperationalError:
-            assert time.monotonic() < until
-            time.sleep(0.1)
-    while status(shared.address) != 200:
-        assert time.monotonic() < until
-        time.sleep(0.1)
+
+    def is_back() -> bool:
+        with suppress(psycopg.OperationalError):
+            return accounts(found.database_url) == 1
+        return False
+
+    wait_for(is_back)
+    wait_for(lambda: status(shared.address) == 200)
 
 
 def test_a_stopped_system_leaves_nothing_but_its_data(tmp_path: Path):
     with system(tmp_path / "data", "--pool", "synthesis=2", *only("synthesis")) as first:
-        assert len(next(pool for pool in control.pools(first.data) if pool.name == "synthesis").pids) == 2
+        assert len(next(pool for pool in supervision.pools(first.data) if pool.name == "synthesis").pids) == 2
         key = (first.data / "first-key").read_text()
         assert first.stop() == 0
         assert first.processes() == []
@@ -277,7 +271,6 @@ def test_a_system_that_waits_for_its_database_says_so_and_can_be_stopped(tmp_pat
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stdout is not None
         lines = ""
         while "waiting for the database" not in lines:
             lines += (line := process.stdout.readline())
@@ -294,7 +287,7 @@ def test_a_database_that_dies_while_it_is_prepared_is_waited_for(tmp_path: Path)
         until = time.monotonic() + 60
         while len(killed) < 2 and time.monotonic() < until:
             with suppress(PressroomError, OSError):
-                for pid in [pid for pool in control.pools(data) if pool.name == "postgres" for pid in pool.pids]:
+                for pid in [pid for pool in supervision.pools(data) if pool.name == "postgres" for pid in pool.pids]:
                     if pid not in killed:
                         time.sleep(0.3)  # it recovers, or takes connections, and the migration is under way
                         killed.update({pid} if kill(pid) else ())

@@ -30,7 +30,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def webhooks() -> WebhookSending:
-    """What sends events, also to this machine."""
+    """A sender that may reach this machine."""
     return WebhookSending(Settings(fetch={"allow_networks": "127.0.0.0/8"}, webhooks={"timeout_seconds": 20}))
 
 

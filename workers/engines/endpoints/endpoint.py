@@ -28,6 +28,8 @@ class EndpointEngine:
         own = settings.endpoints[name]
         self.model: str = getattr(own, self.use)
         self.client = EndpointClient(name, own)
+        #: Callers at once; the client limits their requests.
+        self.places = own.slots
         self.models: tuple[str, ...] = ()
         self._on_change: Callable[[], None] = ignore
         self.pause = timedelta(seconds=own.pause_seconds)

@@ -1,5 +1,6 @@
 """Decoding: turns uploaded files into samples, by an ffmpeg that can open nothing else."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import IO
@@ -16,6 +17,11 @@ log = get_logger(__name__)
 
 #: Time limit per file; an hour of any format takes some seconds.
 TIME_LIMIT = timedelta(minutes=3)
+#: The lowest sample rate that is taken; at 1 Hz, 14 kB would be four hours. Telephones have 8,000 Hz.
+MIN_SAMPLE_RATE = 1_000
+#: ffmpeg's word on a stream of sound: "Stream #0:0: Audio: pcm_s16le, 7 Hz, mono".
+STREAM = re.compile(r"Stream #0:\d+.*: Audio: .*?\b(\d+) Hz")
+
 #: The audio decoders that may be used. Pictures and subtitles in a file are not decoded.
 CODECS = (
     "mp3,mp3float,mp2,mp2float,mp1,mp1float,aac,aac_fixed,aac_latm,vorbis,libvorbis,opus,libopus,flac,alac,wavpack,"
@@ -90,16 +96,29 @@ def _decode(
     result = ["-ac", "1", "-ar", str(track.sample_rate), "-fs", str(size), "-f", "s16le", "fd:"]
     try:
         with ffmpeg.start(
-            [*source, *result], stdin=file, stdout=track.file, time_limit=time_limit, max_output_bytes=size + 2**20
+            ["-loglevel", "info", *source, *result],
+            stdin=file,
+            stdout=track.file,
+            time_limit=time_limit,
+            max_output_bytes=size + 2**20,
+            refuse=_is_absurd,
         ) as run:
             if not run.wait(stop):
                 log.info("audio not decoded", format=demuxer, reason=run.said())
                 _require_room(track)
-                raise AudioUndecodable(f"The file looks like {demuxer}, but holds no audio that can be decoded.")
+                raise AudioUndecodable(
+                    f"The file looks like {demuxer}, but holds no audio of {MIN_SAMPLE_RATE:,} Hz or more that can be"
+                    " decoded."
+                )
     except FfmpegFailed as error:
         raise AudioUndecodable(
             f"The file was not decoded within {time_limit.total_seconds():.0f} s. Send it as MP3 or WAV."
         ) from error
+
+
+def _is_absurd(line: str) -> bool:
+    found = STREAM.match(line)
+    return found is not None and int(found[1]) < MIN_SAMPLE_RATE
 
 
 def _require_room(track: Track) -> None:

@@ -32,9 +32,16 @@ STOP_CHECK_SECONDS = 0.2
 
 
 class FfmpegFailed(PressroomError):
-    """ffmpeg ended with an error, or took too long."""
+    """ffmpeg ended with an error, or took too long: on sound that we made, as when its disk is full."""
 
     code = "ffmpeg_failed"
+    passes = True
+
+
+class FfmpegUnfit(FfmpegFailed):
+    """This ffmpeg can't do what is wanted, now or later."""
+
+    passes = False
 
 
 def find_ffmpeg(settings: Settings) -> "Ffmpeg":
@@ -79,21 +86,27 @@ class Ffmpeg:
         stdout: IO[bytes] | int,
         time_limit: timedelta,
         max_output_bytes: int | None = None,
+        refuse: Callable[[str], bool] = lambda line: False,
     ) -> "FfmpegRun":
-        """Start a run that is killed after `time_limit`, or if it writes more than `max_output_bytes`.
+        """Start a run that is killed after `time_limit`, if it writes more than `max_output_bytes`, or if it prints a
+        line that `refuse` is true for.
 
         `stdin` and `stdout` are files, read from their position, or PIPE. The calling thread must outlive the run."""
         command = [*self.tether, self.path, *QUIET, *arguments]
         process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env={}, cwd="/")
         _confine(process.pid, time_limit, max_output_bytes)
-        return FfmpegRun(process, time_limit)
+        return FfmpegRun(process, time_limit, refuse)
 
 
 class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
     """A running ffmpeg; leaving its `with` block ends it."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", time_limit: timedelta) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", time_limit: timedelta, refuse: Callable[[str], bool]
+    ) -> None:
         self._process = process
+        self._refuse = refuse
+        self._is_refused = False
         self._time_limit = time_limit
         self._said: deque[str] = deque(maxlen=KEPT_LINES)
         self._timed_out = False
@@ -133,7 +146,7 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
                 self._process.kill()
                 raise Stopped
             self._listener.join(STOP_CHECK_SECONDS)
-        succeeded = self._process.wait() == 0
+        succeeded = self._process.wait() == 0 and not self._is_refused
         if self._timed_out:
             raise self._failure()
         return succeeded
@@ -169,6 +182,9 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
         with _piped(self._process.stderr) as lines:
             while line := lines.readline(KEPT_CHARACTERS):
                 self._said.append(line.decode("ascii", "backslashreplace").strip())
+                if self._refuse(self._said[-1]):
+                    self._is_refused = True
+                    self._process.kill()
 
     def _end_late(self) -> None:
         self._timed_out = True

@@ -1,1 +1,1 @@
-"""Downloads of what users point at, guarded: fetcher.py is the way in."""
+"""Downloads of users' URLs, guarded; start with fetcher.py."""

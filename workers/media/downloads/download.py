@@ -1,4 +1,4 @@
-"""Download: one file by its URL, through its redirects, with errors that the sender of the URL understands."""
+"""Download: fetches a URL through its redirects, with errors for the user who sent it."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -18,20 +18,20 @@ from pipeline.settings.fields import FetchSettings
 
 T = TypeVar("T")
 
-#: Another try is made after this status, and after those of 500 and above.
+#: A status after which to try again, like those from 500.
 TOO_MANY_REQUESTS = 429
-#: Statuses above 500 after which another try is useless.
+#: Statuses above 500 that make another try useless.
 PERMANENT = frozenset((501, 505))
 
 
 class Clock:
-    """The seconds that a download still has. It stands still while the download waits for a slot."""
+    """The seconds that a download has left; it stands still while the download waits for a slot."""
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
 
     async def run(self, exchange: Coroutine[Any, Any, T]) -> T:
-        """Await a request within the time that is left. Raises TimeoutError."""
+        """Await a request within the time left. Raises TimeoutError."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
@@ -41,14 +41,14 @@ class Clock:
             self.left -= loop.time() - began
 
     async def pause(self, seconds: float) -> None:
-        """Wait; that counts as time of the download."""
+        """Wait, on the download's time."""
         self.left -= seconds
         await asyncio.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file from the web; `url` is that of the last redirect, `content_type` what its server claims."""
+    """A file from the web; `url` follows redirects, `content_type` is the server's claim."""
 
     body: bytes
     url: str
@@ -56,7 +56,7 @@ class Fetched:
 
 
 class Downloader:
-    """Downloads files, and follows redirects. All of it runs in one event loop."""
+    """Downloads files in one event loop, and follows redirects."""
 
     def __init__(
         self, settings: FetchSettings, reach: Reach, session: aiohttp.ClientSession, slots: DownloadSlots
@@ -67,7 +67,7 @@ class Downloader:
         self._slots = slots
 
     async def fetch(self, text: str, clock: Clock) -> Fetched:
-        """Return the file behind a URL. Raises ImageFailure, and TimeoutError when its time is up."""
+        """Return the file behind a URL. Raises ImageFailure, TimeoutError."""
         try:
             url = read_target(text, self._reach)
         except Refused as refused:
@@ -95,7 +95,7 @@ class Downloader:
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         limit = self._settings.max_bytes
-        # Of a compressed body this is the compressed length, so the unpacked bytes are counted as well, below.
+        # A compressed body has its compressed length here, so the unpacked bytes are counted below.
         if (response.content_length or 0) > limit:
             raise ImageTooLarge(
                 f"{shown(str(response.url))} has {response.content_length:,} bytes; at most {limit:,} are downloaded."
@@ -127,7 +127,7 @@ class Downloader:
 
 
 def _failure_of(error: Exception, name: str) -> ImageFailure:
-    """Return the failure for an exception of a request; `name` is the URL as messages show it."""
+    """Return the failure for a request's exception; `name` is the URL as messages show it."""
     failure = failure_of(error, name, wanted="picture")
     if failure.is_forbidden:
         return ImageBlocked(failure.message)

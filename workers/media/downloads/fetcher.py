@@ -1,4 +1,4 @@
-"""Fetcher: downloads of URLs that users send, which only connect to allowed addresses."""
+"""Fetcher: downloads users' URLs, and connects only to allowed addresses."""
 
 import asyncio
 import atexit
@@ -27,11 +27,11 @@ __all__ = ["Fetched", "Fetcher"]
 
 USER_AGENT = "Pressroom/0.1 (image fetcher)"
 ACCEPT = "image/*,*/*;q=0.5"
-#: Tries, when errors may pass. The first pause is up to so many seconds (full jitter), each next up to twice that.
+#: Tries after passing errors. The first pause is up to so many seconds (full jitter); each next doubles the limit.
 TRIES = 4
 PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 60
-#: Most time by which closing the connections may delay the end of a process.
+#: Longest delay of a process's end for closing connections.
 LEAVE_SECONDS = 1.0
 
 
@@ -41,21 +41,20 @@ T = TypeVar("T")
 class Handover(Generic[T]):
     """Like `asyncio.run_coroutine_threadsafe`, but coroutines that are started together wake the loop once.
 
-    asyncio's function wakes the loop for each one, and both threads then compete for Python's global lock: that was a
-    quarter of a small download's time."""
+    A wake-up each, and the contest for the global lock, took a quarter of a small download's time."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._given: Batches[tuple[Callable[[], Coroutine[Any, Any, T]], Future[T]]] = Batches()
 
     def start(self, run: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
-        """Run what a function returns; cancelling the future stops it. Raises RuntimeError once the loop is closed."""
+        """Run a coroutine; cancelling the future stops it. Raises RuntimeError once the loop is closed."""
         future: Future[T] = Future()
         if self._given.add((run, future)):
             try:
                 self._loop.call_soon_threadsafe(self._begin)
             except RuntimeError:
-                self._given.abandon()  # so that it raises for the next caller as well
+                self._given.abandon()  # so that the next caller gets the error too
                 raise
         return future
 
@@ -72,7 +71,7 @@ class Handover(Generic[T]):
 
 
 class Fetcher:
-    """Downloads the URLs of users, and refuses addresses that are not allowed. Safe for many threads."""
+    """Downloads users' URLs, and refuses forbidden addresses. Safe for many threads."""
 
     def __init__(
         self,
@@ -91,25 +90,25 @@ class Fetcher:
         self._jitter = wait_random_exponential(multiplier=pause_seconds, max=MAX_PAUSE_SECONDS)
         self._downloader: Downloader | None = None
         self._loop = asyncio.new_event_loop()
-        # Names are looked up in threads of their own: a slow name server must not delay other lookups.
+        # A thread for each download's lookup: a slow name server must not delay others.
         self._loop.set_default_executor(ThreadPoolExecutor(settings.downloads, "names"))
         self._handover: Handover[Fetched] = Handover(self._loop)
         self._thread = threading.Thread(target=self._loop.run_forever, name="fetch", daemon=True)
         self._thread.start()
 
     def start(self, url: str) -> Future[Fetched]:
-        """Begin a download at once; its future raises ImageFailure, and stops it when cancelled."""
+        """Begin a download; its future raises ImageFailure, and stops it when cancelled."""
         return self._handover.start(partial(self._fetch, url))
 
     def close(self) -> None:
-        """End all downloads and connections; only after the last one has been started."""
+        """End all downloads and connections; call it after the last `start`."""
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     def leave(self) -> None:
-        """End connections at the end of the process, without waiting for a name server."""
+        """End connections at the process's end, without waiting for name servers."""
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(LEAVE_SECONDS)
 
@@ -144,10 +143,10 @@ class Fetcher:
             return await fetch(url, clock)
 
         def is_last(state: RetryCallState) -> bool:
-            # No pause that leaves no time for another try: the last error helps the user more than a time-out.
+            # Without time for another try, the last error helps the user more than a time-out.
             return state.attempt_number >= TRIES or state.upcoming_sleep >= clock.left
 
-        # Made only after a failure, since it takes a third of a small picture's time.
+        # Made only after a failure: it takes a third of a small picture's time.
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_passing),
             wait=self._pause,
@@ -158,13 +157,13 @@ class Fetcher:
         return await retrying(try_again)
 
     def _pause(self, state: RetryCallState) -> float:
-        """Return the seconds before the next try: full jitter, and at least what the server asks for."""
+        """Return the seconds before the next try: full jitter, and at least the server's wish."""
         error = state.outcome.exception() if state.outcome is not None else None
         asked = error.retry_after if isinstance(error, ImageUnreachable) else None
         return max(self._jitter(state), asked.total_seconds() if asked is not None else 0.0)
 
     def _open_downloader(self) -> Downloader:
-        # Made inside the loop that it belongs to.
+        # Made inside its event loop.
         if self._downloader is None:
             self._session = open_session(
                 self._settings, self._reach, self._resolver, self._open_socket, user_agent=USER_AGENT, accept=ACCEPT
@@ -175,7 +174,7 @@ class Fetcher:
 
 
 def open_fetcher(settings: FetchSettings) -> Fetcher:
-    """Return a fetcher that closes its connections when the process ends. Raises NotReady."""
+    """Return a fetcher that closes its connections at the process's end. Raises NotReady."""
     fetcher = Fetcher(settings)
     atexit.register(fetcher.leave)
     return fetcher

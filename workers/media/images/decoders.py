@@ -1,4 +1,4 @@
-"""Decoders: the threads in which a process decodes pictures."""
+"""Decoders: the threads that decode pictures."""
 
 import os
 import threading
@@ -9,7 +9,7 @@ from workers.engines.thread_pool import ThreadPool
 from workers.media.images.picture import Picture
 from workers.media.images.reading import read_picture
 
-#: Most pictures that are decoded at once: each may take a hundred MB meanwhile, and engines need cores as well.
+#: Most pictures to decode at once: each may take a hundred MB, and engines need cores too.
 MOST_AT_ONCE = 4
 
 
@@ -18,7 +18,7 @@ def _usable_cores() -> int:
 
 
 class ImageLimits(Protocol):
-    """The largest picture that is decoded."""
+    """The largest picture to decode."""
 
     max_pixels: int
     max_side: int
@@ -28,14 +28,14 @@ class Decoders:
     """A thread pool for pictures. Safe for many threads."""
 
     def __init__(self, at_once: int | None = None) -> None:
-        """`at_once` is the most that are decoded at once; by default one for each two cores."""
+        """`at_once` is one for each two cores by default."""
         self._free = threading.BoundedSemaphore(at_once or max(1, min(MOST_AT_ONCE, _usable_cores() // 2)))
         self._threads = ThreadPool("decoder")
 
     def start(self, body: bytes, *, limits: ImageLimits, shrink_to: int) -> Future[Picture]:
-        """Wait for a free thread and begin to decode a file in it; `shrink_to` is the picture's longest side in pixels.
+        """Wait for a free thread and decode a file in it; `shrink_to` is the picture's longest side in pixels.
 
-        The future raises ImageFailure, and this itself RuntimeError when no thread can be started."""
+        The future raises ImageFailure. Raises RuntimeError if no thread can be started."""
         self._free.acquire()
         try:
             picture = self._threads.submit(

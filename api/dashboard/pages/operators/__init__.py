@@ -1,12 +1,9 @@
-"""Operators: how the system is, and what operators may do about it. Each module here is a page of its own."""
+"""Operators: pages on the state of the system, and actions on it. Each module here is a page."""
 
-from api.dashboard.pages.operators import accounts, engines, failures, job_log, processes, queues
-from api.services.services import Services
+from api.dashboard.pages.operators import accounts, engines, failures, job_log, model_install, processes, queues
 
 _MODULES = (queues, processes, engines, failures, accounts)
 PAGES = [module.PAGE for module in _MODULES]
-
-
-def resources(services: Services) -> dict[str, object]:
-    """Return the resources of all pages by path; `operators_only` of the pages is for all of them."""
-    return {path: one for module in (*_MODULES, job_log) for path, one in module.resources(services).items()}
+RESOURCES = {
+    path: resource for module in (*_MODULES, job_log, model_install) for path, resource in module.RESOURCES.items()
+}

@@ -10,7 +10,6 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.http.parameters import OFFSET, text
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline import lifecycle
 from pipeline.accounts.accounts import TIERS
 from pipeline.accounts.sessions import Session
@@ -136,9 +135,7 @@ class OperatorAccountPage(Resource):
         return account
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: Accounts(services), f"{PAGE.path}/{{account_id}}": OperatorAccountPage(services)}
+RESOURCES = {PAGE.path: Accounts, f"{PAGE.path}/{{account_id}}": OperatorAccountPage}
 
 
 def read_credits(text: str) -> int:

@@ -9,7 +9,6 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.operators.processes import read_running
 from api.dashboard.rendering import render
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline.offers.offers import Breaker
 from pipeline.operations.engines import read_engines
 
@@ -48,6 +47,4 @@ class Engines(Resource):
         return list({breaker.name: breaker for breakers in found for breaker in breakers}.values())
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: Engines(services)}
+RESOURCES = {PAGE.path: Engines}

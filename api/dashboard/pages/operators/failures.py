@@ -11,7 +11,6 @@ from api.dashboard.rendering import redirect, render
 from api.http.request_context import context_of
 from api.jobs.job_retries import retry_job
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline.accounts.keys import find_payer
 from pipeline.errors import InvalidRequest, PressroomError
 from pipeline.lifecycle.jobs import find_job
@@ -82,12 +81,10 @@ class GroupRetry(Resource):
         except PressroomError as error:
             return error.code
         finally:
-            # Whoever pays, the limits in the answer's headers are not those of the operator.
+            # The limits in the answer's headers are not the operator's.
             context.headers.clear()
             context.headers.update(headers)
         return ""
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: Failures(services), f"{PAGE.path}/retry": GroupRetry(services)}
+RESOURCES = {PAGE.path: Failures, f"{PAGE.path}/retry": GroupRetry}

@@ -36,9 +36,7 @@ class JobLog(Resource):
     on_head = on_get
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the resources by path."""
-    return {PATH: JobLogSearch(services), f"{PATH}/{{job_id}}": JobLog(services)}
+RESOURCES = {PATH: JobLogSearch, f"{PATH}/{{job_id}}": JobLog}
 
 
 async def read_lines(services: Services, job: Job) -> list[JobLine] | None:

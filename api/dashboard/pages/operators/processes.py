@@ -71,9 +71,7 @@ class PoolSize(Resource):
         redirect(req, resp, PAGE.path, f"{name} has {processes} {'process' if processes == 1 else 'processes'} now.")
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: Processes(services), f"{PAGE.path}/scale": PoolSize(services)}
+RESOURCES = {PAGE.path: Processes, f"{PAGE.path}/scale": PoolSize}
 
 
 def read_size(form: Form) -> tuple[str, int]:

@@ -11,7 +11,6 @@ from api.dashboard.plots import Plot, bar_plot, line_plot
 from api.dashboard.rendering import render
 from api.http.parameters import choice
 from api.services.resource import Resource
-from api.services.services import Services
 from pipeline.operations.load import read_load
 from pipeline.operations.samples import QueuePoint, point_width, read_history
 
@@ -43,9 +42,7 @@ class Queues(Resource):
     on_head = on_get
 
 
-def resources(services: Services) -> dict[str, object]:
-    """Return the page's resources by path."""
-    return {PAGE.path: Queues(services)}
+RESOURCES = {PAGE.path: Queues}
 
 
 def make_plots(points: Sequence[QueuePoint], period: timedelta, now: datetime) -> list[Plot]:

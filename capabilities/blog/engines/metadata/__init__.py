@@ -12,16 +12,19 @@ ENGINES: Mapping[str, str] = {
     "llm": "capabilities.blog.engines.metadata.llm.llm:Llm",
     "extractive": "capabilities.blog.engines.metadata.extractive.extractive:Extractive",
 }
-#: What does without a model, less well; who gets an answer of it is told what brings better.
+#: The setting of an endpoint that names its model of this family, and the engine on it.
+ENDPOINT_MODEL, ENDPOINT = "posts", "capabilities.blog.engines.metadata.llm.endpoint:EndpointWriter"
+#: Better where there is a GPU for them.
+FIRST_ON_GPU = ("llm",)
+#: Needs no model, and writes less well; its answers name a better engine.
 FALLBACK = "extractive"
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A post as it was sent, its content reduced to plain text; `language` is a well-formed tag.
+    """A post, its content reduced to plain text; `language` is a well-formed tag.
 
-    `prose`: those lines of the text that are its paragraphs, no headings, lists, tables or steps, with
-    an empty line where such were left out; may be empty itself."""
+    `prose` has the paragraphs only, with an empty line in place of headings, lists, tables and steps."""
 
     title: str
     text: str
@@ -31,9 +34,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is said of a post: an excerpt of 20 to 200 characters, one category, 5 to 8 tags in lower case.
-
-    `category_confidence`: from 0, nothing speaks for the category, to 1."""
+    """A post's excerpt of 20 to 200 characters, category, 5 to 8 tags in lower case, and confidence from 0 to 1."""
 
     excerpt: str
     category: str
@@ -43,7 +44,7 @@ class Metadata:
 
 
 class Writer(Protocol):
-    """What every metadata engine has."""
+    """A metadata engine."""
 
     name: str
 

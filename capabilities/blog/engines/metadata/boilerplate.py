@@ -1,4 +1,4 @@
-"""Boilerplate: what stands in a post beside its text, such as credits, share bars and newsletters."""
+"""Boilerplate: credits, share bars, newsletter offers and other lines that are not the post's text."""
 
 import tomllib
 from pathlib import Path
@@ -7,13 +7,10 @@ import regex
 
 _KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
-#: Characters of a line that is boilerplate at most; a longer one is a paragraph that begins alike.
-LONGEST_LINE, LONGEST_WITHIN = 320, 160
+#: Most characters of a boilerplate line, and of a heading above boilerplate or steps.
+LONGEST_LINE, LONGEST_WITHIN, LONGEST_HEADING = 320, 160, 60
 
-#: Characters of a heading that opens a section of boilerplate or steps.
-LONGEST_HEADING = 60
-
-#: Signs that may stand before a line's first word; atomic, or a line of dashes would be tried from each of them.
+#: Signs before a line's first word; atomic, or a line of dashes would be tried from each dash.
 _SIGNS = "(?>(?:(?![©★☆⭐])[\\W_]){0,12})"
 _BEGIN = regex.compile(rf"^{_SIGNS}(?:{'|'.join(_KNOWN['begin'])})", regex.IGNORECASE)
 _WITHIN = regex.compile("|".join(_KNOWN["within"]), regex.IGNORECASE)
@@ -26,7 +23,7 @@ _CLASSES = frozenset(_KNOWN["classes"].split())
 
 
 def is_boilerplate(line: str) -> bool:
-    """Return whether a line is no text of the post's: a credit, a byline, a share bar, an offer to subscribe."""
+    """Return whether a line is a credit, a byline, a share bar, an offer to subscribe or the like."""
     if len(line) > LONGEST_LINE:
         return False
     line = line.replace("'", "’")
@@ -39,17 +36,17 @@ def is_step(line: str) -> bool:
 
 
 def opens_boilerplate(heading: str) -> bool:
-    """Return whether what stands under a heading is no text of the post's."""
+    """Return whether boilerplate follows a heading."""
     return len(heading) <= LONGEST_HEADING and _SECTIONS.fullmatch(heading) is not None
 
 
 def opens_procedure(heading: str) -> bool:
-    """Return whether under a heading stands what to take and to do."""
+    """Return whether ingredients or steps follow a heading."""
     return len(heading) <= LONGEST_HEADING and _PROCEDURES.fullmatch(heading) is not None
 
 
 def is_named_boilerplate(names: str) -> bool:
-    """Return whether an element's class or id, as written, is one of boilerplate."""
+    """Return whether an element's class or id names boilerplate."""
     for name in names.lower().replace("_", "-").split():
         if name in _CLASSES or not _CLASSES.isdisjoint(name.split("-")):
             return True

@@ -1,4 +1,4 @@
-"""Checks: what every engine's metadata passes last, so that it has the promised form whatever the post was."""
+"""Checks: the last step of every engine, which gives its metadata the promised form."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -11,17 +11,17 @@ from capabilities.blog.engines.metadata.taxonomy import LONGEST_TAG, SHORTEST_TA
 from capabilities.blog.engines.metadata.terms import stem
 from capabilities.blog.engines.metadata.unwanted import ADDRESSES, FILES, PROFANE
 
-#: Characters of an excerpt, and how many tags a post has (docs/blog.md).
+#: Characters of an excerpt, and tags of a post (docs/blog.md).
 SHORTEST_EXCERPT, LONGEST_EXCERPT = 20, 200
 FEWEST_TAGS, MOST_TAGS = 5, 8
 
-#: How sure a category must be to give a tag.
+#: Least confidence at which a category gives a tag.
 LEAST_CONFIDENCE = 0.4
 
-#: Tags that are true of any post, for one that nothing can be told of, in a taxonomy without tags of its own.
+#: Tags that are true of any post, for taxonomies without tags.
 LAST_TAGS = ("blog", "blog post", "post", "article", "text")
 
-#: Characters kept of an excerpt that is cut at a sentence; a shorter one is cut at a word instead.
+#: Least characters left when an excerpt is cut at a sentence's end; else it is cut at a word.
 SHORTEST_CUT = 80
 
 _MARKUP = regex.compile(r"</?[a-zA-Z!][^<>]{0,300}>|[<>{}\[\]|\\`]|(?<!\w)[*_#~]{1,3}|[*_~]{1,3}(?!\w)")
@@ -31,7 +31,7 @@ _EDGE = regex.compile(r"^[^\p{L}\p{N}]+|[^\p{L}\p{N}\p{M}+#]+$")
 
 
 def cut(text: str) -> str:
-    """Return at most 200 characters of a text, cut at a sentence's end, else at a word's or character's with …."""
+    """Return at most 200 characters of a text, cut at a sentence, else at a word or character with …."""
     if len(text) <= LONGEST_EXCERPT:
         return text
     found = (end.end() for end in _SENTENCE.finditer(text, 0, LONGEST_EXCERPT + 1))
@@ -40,29 +40,23 @@ def cut(text: str) -> str:
     room = text[: LONGEST_EXCERPT - 1]
     space = max((found.start() for found in regex.finditer(r"[\s　]|(?<=[、，；])", room)), default=0)
     if space < LONGEST_EXCERPT // 2 and not text[LONGEST_EXCERPT - 1].isspace():
-        # No word ends there: Chinese, say, or a word without end. A character is never cut in two.
-        return "".join(_characters(room, text))[: LONGEST_EXCERPT - 1].rstrip() + "…"
+        # No word ends there, as in Chinese. A character with its marks is never cut in two.
+        ends = [found.end() for found in regex.finditer(r"\X", text[: 2 * LONGEST_EXCERPT])]
+        whole = max((end for end in ends if end < LONGEST_EXCERPT), default=LONGEST_EXCERPT - 1)
+        return text[:whole].rstrip() + "…"
     kept = room if text[LONGEST_EXCERPT - 1].isspace() else room[:space]
     return str(_LOOSE.sub("", kept)) + "…"
 
 
-def _characters(room: str, text: str) -> list[str]:
-    """Return the whole characters of the start of a text."""
-    found: list[str] = regex.findall(r"\X", room)
-    # The last one may go on behind the room.
-    whole = regex.match(r"\X", text, pos=len(room) - len(found[-1])) if found else None
-    return found if whole is None or len(whole.group()) <= len(found[-1]) or len(found) == 1 else found[:-1]
-
-
 def clean_excerpt(text: str) -> str:
-    """Return a text in one line, without addresses, markup and what no reader sees, and cut to its limit."""
+    """Return a text in one line, cut to its limit, without addresses, markup and invisible characters."""
     text = _MARKUP.sub(" ", ADDRESSES.sub(" ", visible(text)))
     text = regex.sub(r"\s+([.,…])", r"\1", " ".join(text.split()))
     return cut(text).strip()
 
 
 def clean_tag(text: str) -> str | None:
-    """Return a tag in its form, or None where nothing of it can be one."""
+    """Return a tag in its final form, or None if it can be no tag."""
     if any(pattern.search(text) for pattern in (ADDRESSES, FILES, PROFANE)):
         return None
     tag = _EDGE.sub("", " ".join(_MARKUP.sub(" ", visible(text)).split()).replace("İ", "i").lower())
@@ -73,7 +67,7 @@ def clean_tag(text: str) -> str | None:
 
 
 def unique_tags(tags: Iterable[str], most: int = MOST_TAGS) -> tuple[str, ...]:
-    """Return the tags that can stand, each once, whatever its number or case."""
+    """Return the usable tags without repeats in another number or case."""
     kept: dict[tuple[str, ...], str] = {}
     for written in tags:
         tag = clean_tag(written)
@@ -97,7 +91,7 @@ def finished(
 ) -> Metadata:
     """Return metadata within all limits: the first excerpt that is long enough, and the first eight tags.
 
-    If there are fewer than five tags, the spare ones, what the category is called, and the fallback's are added."""
+    If there are fewer than five, spare tags, the category's name and the fallback's tags are added."""
     if category not in taxonomy.names:
         category, category_confidence = taxonomy.fallback, 0.0
     kept = unique_tags(tags)

@@ -9,10 +9,8 @@ import regex
 
 from workers.engines.languages.languages import Language
 
-#: Words of a place's name at most: New York City, Rio de Janeiro.
+#: Most words of a place's name (Rio de Janeiro), and least characters, fewer in scripts without spaces.
 MOST_WORDS = 4
-
-#: Characters of a name that is looked for in a script without capitals.
 SHORTEST_NAME, SHORTEST_NAME_UNSPACED = 4, 2
 
 _KNOWN = {
@@ -20,7 +18,7 @@ _KNOWN = {
     for name, listed in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
 }
 
-#: What a name is made of: words with a capital letter, and what joins them.
+#: Words with a capital letter, and the small words that join them.
 _NAMES = regex.compile(
     r"(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}’'-]*"
     r"(?: (?:(?:de|do|da|del|della|di|of|am|an der|la|el|le|les|und|and|y) )?\p{Lu}[\p{L}\p{M}’'-]*)*"
@@ -30,10 +28,10 @@ _CAPITALS = regex.compile(r"\p{Lu}|\p{Ll}")
 
 
 def places_in(text: str, language: Language) -> Counter[str]:
-    """Return the places that a text names, in lower case, and how often it does."""
+    """Count the places that a text names, in lower case."""
     names = _names(language.code)
     if _CAPITALS.search(text) is None or language.code in ("zh", "ja", "ko", "th", "ar", "he", "hi", "fa"):
-        # Without capitals there is no telling where a name begins; those that are known are long enough.
+        # Without capitals a name may begin anywhere; the known ones are long enough.
         return Counter({name: count for name in names if (count := text.count(name))})
     found: Counter[str] = Counter()
     for run in _NAMES.finditer(text):
@@ -49,7 +47,7 @@ def places_in(text: str, language: Language) -> Counter[str]:
 
 @lru_cache(maxsize=64)
 def _names(code: str) -> frozenset[str]:
-    """Return the names of places in a language; those of cities as they are written at home and in English as well."""
+    """Return the names of places in a language, and of cities in English and their own."""
     # Here, since it takes a tenth of a second.
     from babel import Locale, UnknownLocaleError
 

@@ -1,4 +1,4 @@
-"""Plain text: a post's Markdown or HTML, reduced to what a reader would see."""
+"""Plain text: a post's Markdown or HTML, reduced to its visible text."""
 
 import html
 import tomllib
@@ -24,16 +24,16 @@ from capabilities.blog.engines.metadata.boilerplate import (
 )
 from capabilities.blog.engines.metadata.source import as_html
 
-#: What no reader sees: control and format characters (zero width, direction, tags), surrogates, private and unassigned
-#: ones. The two joiners stay where something stands before them: Persian, Hindi and emoji need them.
+#: Invisible characters: control, format, surrogate, private and unassigned ones. The two joiners stay behind others:
+#: Persian, Hindi and emoji need them.
 UNSEEN = regex.compile(
     r"[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]--[\n\t\u200c\u200d]]|(?<![\p{L}\p{M}\p{S}])[\u200c\u200d]+", regex.V1
 )
 
-#: Marks without a letter, and more than any script stacks on one.
+#: Marks without a letter, and more than any script puts on one.
 STRAY_MARKS = regex.compile(r"(?<![\p{L}\p{N}\p{M}\p{S}\u200c\u200d])\p{M}+|(?<=\p{M}{3})\p{M}+")
 
-#: Latin letters and digits as wide as Chinese ones, and the point between them.
+#: Fullwidth Latin letters and digits, and the point between them.
 WIDE = {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
 WIDE_LETTER = regex.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
 WIDE_POINT = regex.compile(r"(?<=[\w])\uff0e(?=[A-Za-z0-9\uff10-\uff5a])")
@@ -43,10 +43,10 @@ SKIPPED, INLINE, HEADINGS, BESIDE, LISTS = (
     frozenset(_ELEMENTS[name].split()) for name in ("skipped", "inline", "headings", "beside", "lists")
 )
 
-#: Characters of an element that is left out for its name at most, and pieces of text that are looked at.
+#: Most characters of an element that its name rules out, and most pieces of text that are read.
 LONGEST_NAMED, MOST_PIECES = 600, 400
 
-#: Of a list's text, the share that must be links for it to lead elsewhere and say nothing.
+#: Least share of links in the text of a list of links.
 LEAST_LINKED = 0.6
 
 HIDDEN = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])", regex.IGNORECASE)
@@ -54,7 +54,7 @@ HIDDEN = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*
 
 @dataclass(frozen=True, slots=True)
 class PostLine:
-    """A line of a post; `is_prose`: it is a paragraph of the text, no item, cell, heading or remark."""
+    """A line of a post; `is_prose`: it is a paragraph, no item, cell, heading or remark."""
 
     text: str
     is_prose: bool
@@ -62,7 +62,7 @@ class PostLine:
 
 
 class _Section(Enum):
-    """What stands under a heading."""
+    """The kind of text under a heading."""
 
     TEXT = auto()
     PROCEDURE = auto()
@@ -70,21 +70,21 @@ class _Section(Enum):
 
     @classmethod
     def of(cls, heading: str) -> Self:
-        """Return what stands under a heading, by its words."""
+        """Return the kind of text that follows a heading, by its words."""
         if opens_boilerplate(heading):
             return cls(cls.BOILERPLATE)
         return cls(cls.PROCEDURE if opens_procedure(heading) else cls.TEXT)
 
 
 def read_post(title: str, content: str | None, language: str) -> Post:
-    """Return a post as the engines take it: its title in one line, its content as paragraphs, one a line."""
+    """Return a post for the engines: its title in one line, its content with a paragraph a line."""
     lines = lines_of(content or "")
     text = "\n".join(line.text for line in lines)
     return Post(title=one_line(title), text=text, language=language, prose=_prose(lines))
 
 
 def _prose(lines: Sequence[PostLine]) -> str:
-    """Return the paragraphs, with an empty line where something else stands between two."""
+    """Return the paragraphs, with an empty line in place of other text between them."""
     kept: list[str] = []
     for place, line in enumerate(lines):
         if line.is_prose:
@@ -93,7 +93,7 @@ def _prose(lines: Sequence[PostLine]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a short text, such as a title, without markup, line breaks and what no reader sees."""
+    """Return a short text without markup, line breaks and invisible characters."""
     text = html.unescape(text) if "&" in text else text
     text = regex.sub(r"</?[a-zA-Z][^<>]{0,500}>", " ", text)
     text = regex.sub(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,500}\)", r"\1", text)
@@ -107,7 +107,7 @@ def plain_text(content: str) -> str:
 
 
 def lines_of(content: str) -> list[PostLine]:
-    """Return the lines of a content: what a reader would call the post, and which of it is prose."""
+    """Return the lines of a post, without boilerplate."""
     if not content.strip():
         return []
     found: list[PostLine] = []
@@ -116,7 +116,6 @@ def lines_of(content: str) -> list[PostLine]:
         text = " ".join(visible(written.text).split())
         if written.is_heading:
             under = _Section.of(text)
-        # A bold line is a heading to whoever has no other: **Contents**.
         if not text or under is _Section.BOILERPLATE or is_boilerplate(text):
             continue
         is_prose = written.is_prose and under is _Section.TEXT and not is_step(text)
@@ -125,20 +124,18 @@ def lines_of(content: str) -> list[PostLine]:
 
 
 def visible(text: str) -> str:
-    """Return a text in NFC, without characters that no reader sees."""
-    # Letters as wide as Chinese ones are the same letters, in addresses too.
+    """Return a text in NFC, without invisible characters."""
     text = WIDE_POINT.sub(".", text).translate(WIDE) if WIDE_LETTER.search(text) else text
     text = UNSEEN.sub("", text.replace("\xad", "").replace("\u2028", "\n").replace("\u2029", "\n"))
     return str(STRAY_MARKS.sub("", unicodedata.normalize("NFC", text)))
 
 
 def _lines(content: str) -> Iterator[PostLine]:
-    """Yield the lines of HTML as they stand, spaces and all."""
-    # The parser takes a text's own `charset` at its word, so it gets bytes and their encoding.
+    """Yield the lines of HTML with their spaces."""
+    # The parser would believe the text's own `charset`, so it gets bytes and their encoding.
     data = content.encode("utf-8", "replace")
     try:
-        # Tags that nobody closes nest all that follows, and what is deeper than 256 is dropped; in a huge tree, 2,048.
-        # The source is bounded already.
+        # Unclosed tags nest all that follows; the parser drops text deeper than 256, in a huge tree deeper than 2,048.
         parser = etree.HTMLParser(recover=True, no_network=True, encoding="utf-8", huge_tree=True)
         root = etree.fromstring(data, parser)
     except etree.LxmlError:
@@ -147,7 +144,7 @@ def _lines(content: str) -> Iterator[PostLine]:
 
 
 def _read(root: Any) -> Iterator[PostLine]:
-    """Yield the lines in the order of reading; a line ends where a block begins or ends."""
+    """Yield the lines in reading order; a line ends where a block begins or ends."""
     line: list[str] = []
     inside: Counter[str] = Counter()
     # A walk needs no recursion: HTML may be nested as deep as it likes.
@@ -185,13 +182,13 @@ def _is_left_out(element: Any) -> bool:
         return True
     names = f"{element.get('class', '')} {element.get('id', '')}"
     if names != " " and is_named_boilerplate(names):
-        # A page's body is so called as well, where it has such a thing somewhere.
+        # A page's whole body may have such a class, too.
         return _length(element) <= LONGEST_NAMED
     return element.tag in LISTS and _is_list_of_links(element)
 
 
 def _length(element: Any) -> int:
-    """Return the characters of an element's text, as far as it matters."""
+    """Return the length of an element's text, at most a little over LONGEST_NAMED."""
     length = 0
     for piece in islice(element.itertext(), MOST_PIECES):
         length += len(piece)
@@ -201,7 +198,7 @@ def _length(element: Any) -> int:
 
 
 def _is_list_of_links(element: Any) -> bool:
-    """Return whether an element has nothing but links within its page, or is a short line of links: a contents list."""
+    """Return whether an element is a contents list: only links within its page, or one line of links."""
     links = list(islice(element.iter("a"), MOST_PIECES))
     if not links:
         return False

@@ -1,4 +1,4 @@
-"""Source: a post's content as people write it, without what its blog's software puts into it, as HTML."""
+"""Source: a post's content as HTML, without front matter, shortcodes and comments."""
 
 import html
 import json
@@ -9,30 +9,22 @@ import regex
 
 from capabilities.blog.engines.metadata.boilerplate import is_boilerplate
 
-#: Characters of a post's source that are read; what a post is about stands in its first 30,000 words, and no more keeps
-#: the time bounded whatever is sent.
-LONGEST_SOURCE = 200_000
+#: Most characters that are read of a source, of Markdown (whose parser reads 1 MB a second) and of front matter.
+LONGEST_SOURCE, LONGEST_MARKDOWN, LONGEST_FRONT = 200_000, 60_000, 20_000
 
-#: Characters of Markdown that are parsed; the parser is in Python, at 1 MB a second.
-LONGEST_MARKDOWN = 60_000
-
-#: Signs and lines of Markdown above which it is read without its marks: the parser takes seconds for a line of
-#: brackets, and most of one for a list of single letters.
+#: Signs and lines of Markdown above which it is read as text: the parser takes seconds for a line of brackets.
 MOST_SIGNS = 6_000
 
-#: Remarks beside the text that are told from it; more would nest deeper than HTML is read.
+#: Most callouts that are told from the text; more would nest deeper than HTML is read.
 MOST_BESIDE = 100
 
-#: Characters of front matter at most.
-LONGEST_FRONT = 20_000
-
-#: A content is HTML when it starts with a tag or closes blocks; else it is Markdown, which may have tags in it.
+#: Content is HTML when it starts with a tag or closes blocks; else it is Markdown, which may contain tags.
 OPENS_WITH_TAG = regex.compile(r"\s*<(?:!doctype|[a-z][a-z0-9]*[\s/>])", regex.IGNORECASE)
 CLOSED_BLOCK = regex.compile(r"</(?:p|div|ul|ol|section|article|h[1-6]|table|body|blockquote)\s*>", regex.IGNORECASE)
 
 PARAGRAPH = regex.compile(r"<(?:p|br)[\s/>]", regex.IGNORECASE)
 
-#: What only Markdown has at a line's start, and its links.
+#: Line starts and links that only Markdown has.
 MARKDOWN = regex.compile(r"(?m)^(?:#{1,6}[ \t]+\S|```|~~~)|\]\((?:https?:|/|#)")
 
 _KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -51,7 +43,7 @@ _COMMENTS = regex.compile(
 _FOOTNOTES = regex.compile(r"(?m)^\[\^[^\]\n]{1,40}\]:.*$|\[\^[^\]\n]{1,40}\]")
 _EMOJI_CODES = regex.compile(r"(?<![\w:]):[a-z][a-z0-9_+-]{1,30}:(?![\w:])")
 
-#: What a pair of shortcodes encloses, by the first one's name: code and pictures, and what stands beside the text.
+#: Paired shortcodes by name: those around code and pictures, and callouts.
 _NAMES = {kind: "|".join(_KNOWN[kind].split()) for kind in ("enclosing", "beside")}
 _CLOSED = rf"(?P<name>{_NAMES['enclosing']})"
 _PAIRS = tuple(
@@ -103,20 +95,20 @@ def as_html(content: str) -> str:
     for pair in _PAIRS:
         content = pair.sub(" ", content)
     is_html = _is_html(content)
-    # Between blank lines, Markdown goes on inside of an element.
+    # Between blank lines, Markdown works inside an element.
     content = _OPENS_BESIDE.sub('\n\n<div class="callout">\n\n', content, count=MOST_BESIDE)
     content = _CLOSES_BESIDE.sub("\n\n</div>\n\n", content, count=MOST_BESIDE)
     content = _SHORTCODES.sub(" ", content)
     if is_html:
         return content
-    # A line break alone parts no paragraphs in Markdown, but a credit from what stands above it.
+    # A line break separates no paragraphs in Markdown, but it separates a credit from the line above.
     content = "\n".join("" if is_boilerplate(line) else line for line in content[:LONGEST_MARKDOWN].split("\n"))
     content = _WIKI_LINK.sub(r"\1", _MARKS.sub("", _FOOTNOTES.sub(" ", content)))
     return _markdown_as_html(_EMOJI_CODES.sub(" ", content))
 
 
 def _is_html(content: str) -> bool:
-    """Return whether a content is HTML; Markdown may open with a tag as well, such as a picture in the middle."""
+    """Return whether content is HTML; Markdown may also open with a tag, such as a centred picture."""
     has_tags = OPENS_WITH_TAG.match(content) is not None or len(CLOSED_BLOCK.findall(content)) > 1
     paragraphs = len(PARAGRAPH.findall(content))
     return has_tags and len(MARKDOWN.findall(content[:LONGEST_MARKDOWN])) <= paragraphs

@@ -1,4 +1,4 @@
-"""Taxonomy: the categories that posts are sorted into, and the words by which each is known."""
+"""Taxonomy: the categories of posts, and the words that suggest each."""
 
 import tomllib
 from collections import defaultdict
@@ -28,7 +28,7 @@ _Line = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
 
 class Words(BaseModel):
-    """The words of a category in one language; a * at the end of a cue stands for any ending. Tags are cues as well."""
+    """The words of a category in one language; a * ends a cue with any ending. Tags are cues as well."""
 
     model_config = ConfigDict(extra="forbid")
     tags: _Line = ()
@@ -41,7 +41,7 @@ class Category(BaseModel):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Words] = Field(init=False)
     name: str = Field(min_length=1, max_length=60)
-    #: Whether places, such as Lisbon, speak for it.
+    #: Whether places, such as Lisbon, suggest it.
     places: bool = False
 
     @model_validator(mode="after")
@@ -64,7 +64,7 @@ class Category(BaseModel):
         return self.__pydantic_extra__
 
     def cues_in(self, language: str) -> tuple[str, ...]:
-        """Return its cues and tags in a language, or else in English, or else the words of its name."""
+        """Return its cues and tags in a language, else in English, else the words of its name."""
         for words in (self.words.get(language), self.words.get("en")):
             if words and (words.cues or words.tags):
                 return words.cues + words.tags
@@ -72,7 +72,7 @@ class Category(BaseModel):
 
 
 class Cues:
-    """The cues of one language: words, beginnings of words, and phrases, each with its categories."""
+    """The cues of one language: words, stems and phrases, each with its categories."""
 
     def __init__(self, categories: list[Category], language: str) -> None:
         self.words: dict[str, set[str]] = defaultdict(set)
@@ -89,10 +89,10 @@ class Cues:
         self._shortest_stem = min(map(len, self.stems), default=1)
 
     def of_word(self, word: str) -> AbstractSet[str]:
-        """Return the categories that a word in lower case speaks for."""
+        """Return the categories that a word in lower case suggests."""
         if found := self.words.get(word):
             return found
-        # The longest stem that fits: `gift*` says less than `gift shop*`.
+        # The longest stem: `gift*` says less than `gift shop*`.
         for length in range(len(word), self._shortest_stem - 1, -1):
             if found := self.stems.get(word[:length]):
                 return found
@@ -100,7 +100,7 @@ class Cues:
 
 
 class Taxonomy(BaseModel):
-    """All categories, and the name of the one for posts in which no other category's cues are found."""
+    """All categories, and the fallback for posts that suggest no other."""
 
     model_config = ConfigDict(extra="forbid")
     fallback: str
@@ -128,7 +128,7 @@ class Taxonomy(BaseModel):
         return self._cues[language]
 
     def own_tags(self, name: str, language: str) -> tuple[str, ...]:
-        """Return a category's tags in a language; English ones, or its name, where the whole taxonomy lacks it."""
+        """Return a category's tags in a language; English ones or its name if the taxonomy lacks the language."""
         words, default = (self.category[self.names.index(one)].words for one in (name, self.fallback))
         if language in words:
             return words[language].tags
@@ -138,14 +138,14 @@ class Taxonomy(BaseModel):
         return (words["en"].tags if "en" in words else ()) or (name.lower(),)
 
     def spare_tags(self, name: str, language: str) -> tuple[str, ...]:
-        """Return what fills up the tags of a post: what its category is called, and what the fallback says of any post.
+        """Return tags that fill up a post's own: the category's first one, and the fallback's.
 
-        The category's other tags may be untrue: a post on dogs has nothing of cats."""
+        The category's other tags may be untrue: a post on dogs is not about cats."""
         return (*self.own_tags(name, language)[:1], *self.own_tags(self.fallback, language))
 
 
 def load_taxonomy(path: str | None = None) -> Taxonomy:
-    """Return the taxonomy of a TOML file, or the one that is shipped. Raises NotReady, saying what is wrong with it."""
+    """Return the taxonomy in a TOML file, or the shipped one. Raises NotReady with the file's fault."""
     source = Path(path) if path else resources.files("capabilities.blog.engines.metadata") / "categories.toml"
     try:
         return Taxonomy.model_validate(tomllib.loads(source.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""Terms: the words by which texts are compared, each without the ending of its number or case."""
+"""Terms: the stems by which texts are compared."""
 
 import unicodedata
 from functools import lru_cache
@@ -17,7 +17,7 @@ _SPANISH_PLURAL = regex.compile(r"(?<=.(?:i|ch|z)on)es$")
 
 
 def terms_of(text: str, language: Language) -> list[str]:
-    """Return a text's terms without stop words; of a script without spaces, all pairs of neighbouring characters."""
+    """Return a text's stems without stop words; in scripts without spaces, all pairs of characters."""
     if language.code in UNSPACED:
         return [text[place : place + 2] for place in range(len(text) - 1) if text[place : place + 2].isalnum()]
     words = (found.group().lower() for found in WORD.finditer(text))
@@ -26,7 +26,7 @@ def terms_of(text: str, language: Language) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return a word without accents and the ending of its number or case, so that forms of one word are told as one."""
+    """Return a word without accents and the ending of its number or case."""
     bare = "".join(c for c in unicodedata.normalize("NFD", word.casefold()) if not unicodedata.combining(c))
     if bare.endswith("ies") and len(bare) > 4:
         bare = bare[:-3] + "y"

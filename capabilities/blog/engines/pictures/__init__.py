@@ -14,20 +14,19 @@ ENGINES: Mapping[str, str] = {
 }
 #: The setting of an endpoint that names its model of this family, and the engine on it.
 ENDPOINT_MODEL, ENDPOINT = "covers", "capabilities.blog.engines.pictures.endpoint:EndpointPainter"
-#: What does without a model, less well; who gets an answer of it is told what brings better.
+#: Needs no model, and paints less well; its answers name a better engine.
 FALLBACK = "drawn"
 
-
-#: The looks (`Painted.look`) of the pictures of an account's other posts, the last post's first.
+#: The looks (`Painted.look`) of an account's other posts, last post first.
 Recent = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The post that pictures are made for, and their style, one of STYLES; `summary` and `tags` are its metadata's.
+    """The post to make pictures for, and their style, one of STYLES; `summary` and `tags` are its metadata's.
 
-    `with_title`: whether pictures that can bear the title do. Pictures should look like none in `recent`.
-    `attempt`: how often pictures for the same post were made before, and not good; another one gives others."""
+    `with_title`: whether drawn pictures show the title. `recent`: looks to avoid. `attempt`: the number of earlier,
+    rejected pictures; another number gives other pictures."""
 
     title: str
     summary: str
@@ -42,12 +41,10 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """A picture: the file's bytes, the style it really has, and a description in the brief's language.
+    """A picture: the file's bytes, its actual style, and a description in the brief's language.
 
-    `is_seen` is False if the description only says what the picture was made for.
-    `warnings` say, in English, how it differs from what was asked for; pictures of one request may repeat them.
-    `look` names what makes it look as it does, for the `recent` of later briefs.
-    """
+    `is_seen` is False if the description only repeats the request. `warnings` name differences from the request, in
+    English. `look` names design, palette and motif, for the `recent` of later briefs."""
 
     data: bytes
     content_type: str
@@ -59,17 +56,17 @@ class Painted:
 
 
 class Painter(Protocol):
-    """What every pictures engine has."""
+    """A pictures engine."""
 
     name: str
 
     def styles(self) -> Sequence[str]:
-        """Return the styles it can truly make."""
+        """Return the styles that it can truly make."""
 
     def paint(
         self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
     ) -> Sequence[Painted | PressroomError]:
-        """Return `count` pictures, each clearly another, or why there is none. Raises Stopped."""
+        """Return `count` different pictures, or errors in their place. Raises Stopped."""
 
 
 #: The styles that can be asked for.

@@ -1,4 +1,4 @@
-"""Wording: what a picture shows, said in its post's language."""
+"""Wording: descriptions of pictures in their post's language."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 _WORDS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-#: What quotes within quotes are, by the signs outside.
+#: Quotes within quotes, by the outer opening quote.
 INNER = {
     "“": str.maketrans("“”", "‘’"),
     "„": str.maketrans("„“", "‚‘"),
@@ -15,17 +15,17 @@ INNER = {
     "《": str.maketrans("《》", "〈〉"),
 }
 
-#: Longer titles are shortened in a description: screen readers read them out in front of each post.
+#: Most characters of a title in a description, which screen readers read out with each post.
 LONGEST_TITLE = 150
 
 
 def generated(language: str, style: str, title: str) -> str:
-    """Return the description of a picture by a model: what it was made for, since nobody has looked at it."""
+    """Return the description of a model's unseen picture: its style and the post's title."""
     return with_title(words_of(language)["generated"][style], title)
 
 
 def with_title(template: str, title: str) -> str:
-    """Return a template with a title in it, whose own quotes become those that stand within others."""
+    """Return a template with a title in it, the title's quotes as inner ones."""
     short = " ".join(title.split())
     if len(short) > LONGEST_TITLE:
         short = short[: LONGEST_TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,;:-–—") + "…"
@@ -34,5 +34,5 @@ def with_title(template: str, title: str) -> str:
 
 
 def words_of(language: str) -> Any:
-    """Return a language's words, or English ones."""
+    """Return a language's words, or the English ones."""
     return _WORDS.get(language.lower().split("-")[0], _WORDS["en"])

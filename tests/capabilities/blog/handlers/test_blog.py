@@ -541,8 +541,7 @@ def test_a_missing_replacement_is_a_missing_picture() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "is_gibberish"),
-    [("Tomatoes on a balcony", False), ("Opne", False), ("Tmoaots balcnoy wtaer", True)],
+    ("text", "is_gibberish"), [("Tomatoes on a balcony", False), ("Opne", False), ("Tmoaots balcnoy wtaer", True)]
 )
 def test_letters_that_say_nothing_are_found_by_the_ocr(text: str, is_gibberish: bool) -> None:
     sign = Image.new("RGB", (900, 500), "white")

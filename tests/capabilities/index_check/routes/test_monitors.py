@@ -2,8 +2,9 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,91 +31,104 @@ SETTINGS = Settings(fetch={"allow_networks": "127.0.0.0/8"})
 Says = Mapping[str, bool | None]
 
 
-def run(database: Database) -> int:
-    """Do what a sweep does for monitors."""
-    return MonitorRuns(IndexCheck(), SETTINGS).run(database)
+@dataclass
+class Monitors:
+    """The monitors of an account over HTTP, the sweep that runs them, and an engine that answers."""
 
+    service: Service
+    client: Payer
+    database: Database
 
-@pytest.fixture(autouse=True)
-def _no_monitors_of_earlier_tests(api_database: Database) -> None:
-    api_database.run(Statement("DELETE FROM index_monitor RETURNING id"))
+    def send(self, method: str, path: str, document: object = None, *, key: str | None = "") -> Answer:
+        """Send a request with the account's key, another one, or none."""
+        key = self.client.api_key if key == "" else key
+        body = b"" if document is None else json.dumps(document).encode()
+        headers = {"Content-Type": "application/json"} | ({"X-API-Key": key} if key else {})
+        return self.service.request(method, f"/indexing/monitors{path}", body, headers)
 
+    def create(self, *urls: str, **more: object) -> Any:
+        answer = self.send("POST", "", {"urls": urls, "every": "day", **more})
+        assert answer.status == 201, answer.body
+        return answer.json
 
-def send(service: Service, method: str, path: str, key: str | None, document: object = None) -> Answer:
-    body = b"" if document is None else json.dumps(document).encode()
-    headers = {"Content-Type": "application/json"} | ({"X-API-Key": key} if key else {})
-    return service.request(method, f"/indexing/monitors{path}", body, headers)
+    def read(self, monitor: Any, path: str = "") -> Any:
+        answer = self.send("GET", f"/{monitor['id']}{path}")
+        assert answer.status == 200, answer.body
+        return answer.json
 
+    def patch(self, monitor: Any, **fields: object) -> Any:
+        answer = self.send("PATCH", f"/{monitor['id']}", fields)
+        assert answer.status == 200, answer.body
+        return answer.json
 
-def create(service: Service, client: Payer, *urls: str, **more: object) -> Any:
-    answer = send(service, "POST", "", client.api_key, {"urls": urls, "every": "day", **more})
-    assert answer.status == 201, answer.body
-    return answer.json
+    def jobs(self, monitor: Any) -> list[Any]:
+        found: list[Any] = self.service.get(f"/jobs?request_id=monitor-{monitor['id']}", self.client.api_key).json
+        return found
 
+    def changes(self, monitor: Any) -> list[tuple[str, str]]:
+        """Return the changes of a monitor, newest first."""
+        return [(one["change"], one["url"]) for one in self.read(monitor, "/changes")]
 
-def read(service: Service, client: Payer, monitor: Any, path: str = "") -> Any:
-    answer = send(service, "GET", f"/{monitor['id']}{path}", client.api_key)
-    assert answer.status == 200, answer.body
-    return answer.json
+    def skipped(self, monitor: Any) -> Any:
+        """Return why a monitor has made no job."""
+        read = Statement("SELECT skipped->>'code' AS code FROM index_monitor WHERE id = %(id)s", {"id": monitor["id"]})
+        return self.database.run(read)[0]["code"]
 
+    def run(self) -> int:
+        """Do what a sweep does for monitors."""
+        return MonitorRuns(IndexCheck(), SETTINGS).run(self.database)
 
-def make_due(database: Database, monitor: Any, late: timedelta = timedelta(seconds=1)) -> None:
-    query = "UPDATE index_monitor SET next_at = now() - %(late)s WHERE id = %(id)s RETURNING id"
-    database.run(Statement(query, {"late": late, "id": monitor["id"]}))
+    def make_due(self, monitor: Any, late: timedelta = timedelta(seconds=1)) -> None:
+        query = "UPDATE index_monitor SET next_at = now() - %(late)s WHERE id = %(id)s RETURNING id"
+        self.database.run(Statement(query, {"late": late, "id": monitor["id"]}))
 
+    def run_when_due(self, monitor: Any) -> None:
+        self.make_due(monitor)
+        self.run()
 
-def jobs_of(service: Service, client: Payer, monitor: Any) -> list[Any]:
-    found: list[Any] = service.get(f"/jobs?request_id=monitor-{monitor['id']}", client.api_key).json
-    return found
+    def answer(self, says: Says, *, index: str = "bing", lane: str = "index_check") -> None:
+        """Have an engine answer all that is asked."""
 
+        def answer(item: ClaimedItem) -> Outcome:
+            found = says.get(item.input["url"], False)
+            if found is None:
+                error = {"status": 500, "message": "Blocked.", "code": "captcha", "reason": "rate_limited"}
+                return Outcome(item.item_id, "failed", 0, error=error)
+            output = {"reason": "indexed" if found else "not_indexed", "provider": f"{index}_api", "index": index}
+            return Outcome(item.item_id, "done", 1, output | ({"proofUrl": "https://proof.example/"} if found else {}))
 
-def answer_all(database: Database, says: Says, *, index: str = "bing", lane: str = "index_check") -> None:
-    """Have an engine answer all that is asked."""
+        while items := self.database.run(claim({lane: 1_000}, lease_for=timedelta(seconds=30))):
+            self.database.run(report(items[0].lease_id, [answer(item) for item in items]))
 
-    def answer(item: ClaimedItem) -> Outcome:
-        found = says.get(item.input["url"], False)
-        if found is None:
-            error = {"status": 500, "error": "x", "message": "Blocked.", "code": "captcha", "reason": "rate_limited"}
-            return Outcome(item.item_id, "failed", 0, error=error)
-        output = {"reason": "indexed" if found else "not_indexed", "provider": f"{index}_api", "index": index}
-        return Outcome(item.item_id, "done", 1, output | ({"proofUrl": "https://proof.example/"} if found else {}))
-
-    while items := database.run(claim({lane: 1_000}, lease_for=timedelta(seconds=30))):
-        database.run(report(items[0].lease_id, [answer(item) for item in items]))
+    def check_again(self, monitor: Any, says: Says, **answering: Any) -> None:
+        """Make a monitor due, have its URLs answered, and compare the answers."""
+        self.run_when_due(monitor)
+        self.answer(says, **answering)
+        self.run()
 
 
 @pytest.fixture
-def check_again(service: Service, api_database: Database) -> Callable[..., None]:
-    """A function that makes a monitor due, has its URLs answered, and looks at the answers."""
-
-    def check(monitor: Any, says: Says, **answering: Any) -> None:
-        make_due(api_database, monitor)
-        run(api_database)
-        answer_all(api_database, says, **answering)
-        run(api_database)
-
-    return check
+def monitors(service: Service, client: Payer, api_database: Database) -> Monitors:
+    api_database.run(Statement("DELETE FROM index_monitor RETURNING id"))
+    return Monitors(service, client, api_database)
 
 
-def changes(service: Service, client: Payer, monitor: Any) -> list[tuple[str, str]]:
-    """Return the changes of a monitor, newest first."""
-    return [(one["change"], one["url"]) for one in read(service, client, monitor, "/changes")]
-
-
-def test_a_monitor_is_made_listed_and_shown(service: Service, client: Payer) -> None:
-    first = create(service, client, A, B, A, name="Shop", index="bing")
-    answer = send(service, "POST", "", None, {"urls": [C], "every": "week", "api_key": client.api_key})
+def test_a_monitor_is_made_listed_and_shown(monitors: Monitors) -> None:
+    first = monitors.create(A, B, A, name="Shop", index="bing")
+    answer = monitors.send(
+        "POST", "", key=None, document={"urls": [C], "every": "week", "api_key": monitors.client.api_key}
+    )
 
     assert answer.status == 201
     assert answer.headers["location"] == f"/indexing/monitors/{answer.json['id']}"
-    assert read(service, client, first) == first
+    assert monitors.read(first) == first
     shown = [first[name] for name in ("name", "state", "every", "engine", "index", "total_urls", "last_job_id")]
     assert shown == ["Shop", "active", "day", None, "bing", 2, None]
     assert "webhook_secret" not in first
-    listed = send(service, "GET", "?limit=1", client.api_key)
+    listed = monitors.send("GET", "?limit=1")
     assert [one["id"] for one in listed.json] == [answer.json["id"]]
     assert listed.headers["x-total-count"] == "2"
-    assert send(service, "HEAD", "", client.api_key).headers["x-total-count"] == "2"
+    assert monitors.send("HEAD", "").headers["x-total-count"] == "2"
 
 
 @pytest.mark.parametrize(
@@ -138,29 +152,30 @@ def test_a_monitor_is_made_listed_and_shown(service: Service, client: Payer) -> 
         ({"urls": [A], "every": "day", "name": "a\nb"}, "invalid_request"),
     ],
 )
-def test_what_is_no_monitor_is_refused(service: Service, client: Payer, body: object, code: str) -> None:
-    answer = send(service, "POST", "", client.api_key, body)
+def test_what_is_no_monitor_is_refused(monitors: Monitors, body: object, code: str) -> None:
+    answer = monitors.send("POST", "", body)
 
     assert (answer.status, answer.code) == (400, code)
 
 
-def test_a_monitor_belongs_to_its_account(service: Service, client: Payer, api_database: Database) -> None:
-    monitor = create(service, client, A)
-    stranger = open_account(api_database)
+def test_a_monitor_belongs_to_its_account(monitors: Monitors) -> None:
+    monitor = monitors.create(A)
+    stranger = open_account(monitors.database)
 
     for method, path in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("GET", "/changes")):
-        answer = send(service, method, f"/{monitor['id']}{path}", stranger.api_key)
+        answer = monitors.send(method, f"/{monitor['id']}{path}", key=stranger.api_key)
         assert (answer.status, answer.code) == (404, "monitor_not_found")
-        assert send(service, method, f"/{monitor['id']}{path}", None).status == 401
-    assert send(service, "GET", "/nonsense", client.api_key).code == "monitor_not_found"
-    assert send(service, "GET", "", stranger.api_key).json == []
+        assert monitors.send(method, f"/{monitor['id']}{path}", key=None).status == 401
+    assert monitors.send("GET", "/nonsense").code == "monitor_not_found"
+    assert monitors.send("GET", "", key=stranger.api_key).json == []
 
 
 def test_an_account_has_as_many_monitors_as_it_may_have(start: Start, client: Payer, api_database: Database) -> None:
     with start(LIMITS__INDEX_MONITORS="2") as service:
+        monitors = Monitors(service, client, api_database)
         body = {"urls": [A], "every": "day", "webhook_url": "https://hook.example/"}
         with ThreadPoolExecutor(6) as threads:
-            made = list(threads.map(lambda _: send(service, "POST", "", client.api_key, body), range(6)))
+            made = list(threads.map(lambda _: monitors.send("POST", "", body), range(6)))
 
         assert sorted(answer.status for answer in made) == [201, 201, 409, 409, 409, 409]
         assert {answer.code for answer in made if answer.status == 409} == {"too_many_monitors"}
@@ -168,83 +183,76 @@ def test_an_account_has_as_many_monitors_as_it_may_have(start: Start, client: Pa
         assert api_database.run(hooks) == [{"n": 2}]
 
 
-def test_the_first_job_is_made_at_once_paid_by_the_account_and_asks_anew(
-    service: Service, client: Payer, api_database: Database
-) -> None:
-    monitor = create(service, client, A, B, name="Shop")
+def test_the_first_job_is_made_at_once_paid_by_the_account_and_asks_anew(monitors: Monitors) -> None:
+    monitor = monitors.create(A, B, name="Shop")
     before = datetime.now(UTC)
 
-    run(api_database)
+    monitors.run()
 
-    (job,) = jobs_of(service, client, monitor)
+    (job,) = monitors.jobs(monitor)
     assert (job["kind"], job["credits"]["held"]) == ("index_check", 2)
-    shown = read(service, client, monitor)
+    shown = monitors.read(monitor)
     assert shown["last_job_id"] == job["id"]
     assert timedelta(hours=23) < datetime.fromisoformat(shown["next_at"]) - before < timedelta(hours=25)
     rows = Statement("SELECT input FROM item WHERE job_id = %(id)s ORDER BY index", {"id": job["id"]})
-    assert [(row["input"]["url"], row["input"]["fresh"]) for row in api_database.run(rows)] == [(A, True), (B, True)]
-    answer_all(api_database, {A: True, B: None})
-    usage = service.get("/usage", client.api_key).json
+    assert [(row["input"]["url"], row["input"]["fresh"]) for row in monitors.database.run(rows)] == [
+        (A, True),
+        (B, True),
+    ]
+    monitors.answer({A: True, B: None})
+    usage = monitors.service.get("/usage", monitors.client.api_key).json
     assert (usage["total_credits_used"], usage["credits_held"]) == (1, 0)
-    shown = service.get(f"/indexing/jobs/{job['id']}", client.api_key).json
+    shown = monitors.service.get(f"/indexing/jobs/{job['id']}", monitors.client.api_key).json
     assert (shown["status"], shown["name"]) == ("complete", "Shop")
 
 
-def test_what_is_newly_indexed_and_what_was_dropped_is_listed_newest_first(
-    service: Service, client: Payer, check_again: Callable[..., None]
-) -> None:
-    monitor = create(service, client, A, B, C)
+def test_what_is_newly_indexed_and_what_was_dropped_is_listed_newest_first(monitors: Monitors) -> None:
+    monitor = monitors.create(A, B, C)
 
-    check_again(monitor, {A: True, B: False, C: False})
-    assert changes(service, client, monitor) == []  # nobody knows what was before
-    check_again(monitor, {A: False, B: True, C: False})
-    check_again(monitor, {A: False, B: True, C: True})
+    monitors.check_again(monitor, {A: True, B: False, C: False})
+    assert monitors.changes(monitor) == []  # nobody knows what was before
+    monitors.check_again(monitor, {A: False, B: True, C: False})
+    monitors.check_again(monitor, {A: False, B: True, C: True})
 
-    assert changes(service, client, monitor) == [("newly_indexed", C), ("newly_indexed", B), ("dropped", A)]
-    newest = read(service, client, monitor, "/changes?limit=1")[0]
-    assert newest["job_id"] == read(service, client, monitor)["last_job_id"]
+    assert monitors.changes(monitor) == [("newly_indexed", C), ("newly_indexed", B), ("dropped", A)]
+    newest = monitors.read(monitor, "/changes?limit=1")[0]
+    assert newest["job_id"] == monitors.read(monitor)["last_job_id"]
     assert (newest["index"], newest["provider"], newest["proof_url"]) == ("bing", "bing_api", "https://proof.example/")
     assert newest["before_at"] < newest["checked_at"]
-    dropped = read(service, client, monitor, "/changes?change=dropped")
+    dropped = monitors.read(monitor, "/changes?change=dropped")
     assert [(one["url"], one["proof_url"]) for one in dropped] == [(A, None)]
-    assert send(service, "GET", f"/{monitor['id']}/changes?change=x", client.api_key).code == "parameter_invalid"
+    assert monitors.send("GET", f"/{monitor['id']}/changes?change=x").code == "parameter_invalid"
 
 
-def test_errors_are_no_changes_and_what_was_known_stays_known(
-    service: Service, client: Payer, check_again: Callable[..., None]
-) -> None:
-    monitor = create(service, client, A, B, C)
+def test_errors_are_no_changes_and_what_was_known_stays_known(monitors: Monitors) -> None:
+    monitor = monitors.create(A, B, C)
 
-    check_again(monitor, {A: True, B: False, C: None})
-    check_again(monitor, {A: None, B: None, C: None})
-    check_again(monitor, {A: True, B: False, C: True})
-    assert changes(service, client, monitor) == []
-    check_again(monitor, {A: None, B: True, C: None})
-    check_again(monitor, {A: False, B: True, C: True})
+    monitors.check_again(monitor, {A: True, B: False, C: None})
+    monitors.check_again(monitor, {A: None, B: None, C: None})
+    monitors.check_again(monitor, {A: True, B: False, C: True})
+    assert monitors.changes(monitor) == []
+    monitors.check_again(monitor, {A: None, B: True, C: None})
+    monitors.check_again(monitor, {A: False, B: True, C: True})
 
-    assert changes(service, client, monitor) == [("dropped", A), ("newly_indexed", B)]
+    assert monitors.changes(monitor) == [("dropped", A), ("newly_indexed", B)]
 
 
-def test_what_another_index_says_is_no_change(
-    service: Service, client: Payer, check_again: Callable[..., None]
-) -> None:
-    monitor = create(service, client, A)
+def test_what_another_index_says_is_no_change(monitors: Monitors) -> None:
+    monitor = monitors.create(A)
 
-    check_again(monitor, {A: True}, index="google")
-    check_again(monitor, {A: False}, index="bing")
-    check_again(monitor, {A: True}, index="google")
-    assert changes(service, client, monitor) == []
-    check_again(monitor, {A: True}, index="bing")
+    monitors.check_again(monitor, {A: True}, index="google")
+    monitors.check_again(monitor, {A: False}, index="bing")
+    monitors.check_again(monitor, {A: True}, index="google")
+    assert monitors.changes(monitor) == []
+    monitors.check_again(monitor, {A: True}, index="bing")
 
-    assert [(one["change"], one["index"]) for one in read(service, client, monitor, "/changes")] == [
-        ("newly_indexed", "bing")
-    ]
+    assert [(one["change"], one["index"]) for one in monitors.read(monitor, "/changes")] == [("newly_indexed", "bing")]
 
 
 def test_however_many_sweeps_there_are_a_due_time_has_one_job_and_an_end_one_look(
-    service: Service, client: Payer, api_database: Database, api_database_url: str
+    monitors: Monitors, api_database_url: str
 ) -> None:
-    monitors = [create(service, client, A) for _ in range(3)]
+    made = [monitors.create(A) for _ in range(3)]
     sweeps = 4
     for round_number in range(1, 4):
         barrier = threading.Barrier(sweeps)
@@ -253,140 +261,126 @@ def test_however_many_sweeps_there_are_a_due_time_has_one_job_and_an_end_one_loo
             with Database(api_database_url) as database:
                 database.run(Statement("SELECT 1"))
                 barrier.wait(60)
-                run(database)
-                run(database)
+                MonitorRuns(IndexCheck(), SETTINGS).run(database)
+                MonitorRuns(IndexCheck(), SETTINGS).run(database)
 
         with ThreadPoolExecutor(sweeps) as threads:
             for swept in [threads.submit(sweep) for _ in range(sweeps)]:
                 swept.result()
 
-        for monitor in monitors:
-            assert len(jobs_of(service, client, monitor)) == round_number
+        for monitor in made:
+            assert len(monitors.jobs(monitor)) == round_number
             # By now the answers of the round before were looked at, once.
-            assert len(read(service, client, monitor, "/changes")) == max(0, round_number - 2)
-            make_due(api_database, monitor)
-        answer_all(api_database, {A: round_number % 2 == 0})
-    assert discrepancies_of(api_database, client) == []
+            assert len(monitors.read(monitor, "/changes")) == max(0, round_number - 2)
+            monitors.make_due(monitor)
+        monitors.answer({A: round_number % 2 == 0})
+    assert discrepancies_of(monitors.database, monitors.client) == []
 
 
-def test_what_was_missed_is_made_up_for_once_and_the_clock_goes_on_as_it_did(
-    service: Service, client: Payer, api_database: Database
-) -> None:
-    monitor = create(service, client, A)
-    make_due(api_database, monitor, timedelta(days=10, hours=3))
-    due = datetime.fromisoformat(read(service, client, monitor)["next_at"])
+def test_what_was_missed_is_made_up_for_once_and_the_clock_goes_on_as_it_did(monitors: Monitors) -> None:
+    monitor = monitors.create(A)
+    monitors.make_due(monitor, timedelta(days=10, hours=3))
+    due = datetime.fromisoformat(monitors.read(monitor)["next_at"])
 
-    run(api_database)
-    run(api_database)
+    monitors.run()
+    monitors.run()
 
-    assert len(jobs_of(service, client, monitor)) == 1
-    following = datetime.fromisoformat(read(service, client, monitor)["next_at"])
+    assert len(monitors.jobs(monitor)) == 1
+    following = datetime.fromisoformat(monitors.read(monitor)["next_at"])
     assert following - due == timedelta(days=11)
-    answer_all(api_database, {})
+    monitors.answer({})
 
 
 def test_a_run_that_the_account_can_not_pay_for_is_skipped_and_the_next_is_tried(
     service: Service, api_database: Database
 ) -> None:
     poor = open_account(api_database, credits=1)
-    monitor = create(service, poor, A, B)
+    monitors = Monitors(service, poor, api_database)
+    monitor = monitors.create(A, B)
 
-    run(api_database)
+    monitors.run()
 
-    shown = read(service, poor, monitor)
-    assert jobs_of(service, poor, monitor) == []
+    shown = monitors.read(monitor)
+    assert monitors.jobs(monitor) == []
     assert shown["skipped"]["code"] == "insufficient_credits"
     assert "needs 2 credits; the balance is 1" in shown["skipped"]["message"]
     assert shown["last_run_at"] is None
-    assert run(api_database) == 0  # not before the next time
+    assert monitors.run() == 0  # not before the next time
     api_database.run(grant_credits(poor.account_id, 1))
-    make_due(api_database, monitor)
-    run(api_database)
-    assert len(jobs_of(service, poor, monitor)) == 1
-    assert read(service, poor, monitor)["skipped"] is None
-    answer_all(api_database, {})
+    monitors.run_when_due(monitor)
+    assert len(monitors.jobs(monitor)) == 1
+    assert monitors.read(monitor)["skipped"] is None
+    monitors.answer({})
 
 
-def test_a_job_that_still_runs_has_no_second_beside_it(service: Service, client: Payer, api_database: Database) -> None:
-    monitor = create(service, client, A)
-    run(api_database)
-    make_due(api_database, monitor)
+def test_a_job_that_still_runs_has_no_second_beside_it(monitors: Monitors) -> None:
+    monitor = monitors.create(A)
+    monitors.run()
+    monitors.run_when_due(monitor)
 
-    run(api_database)
-
-    assert len(jobs_of(service, client, monitor)) == 1
-    assert read(service, client, monitor)["skipped"]["code"] == "still_running"
-    answer_all(api_database, {})
-    make_due(api_database, monitor)
-    run(api_database)
-    assert len(jobs_of(service, client, monitor)) == 2
-    answer_all(api_database, {})
+    assert len(monitors.jobs(monitor)) == 1
+    assert monitors.read(monitor)["skipped"]["code"] == "still_running"
+    monitors.answer({})
+    monitors.run_when_due(monitor)
+    assert len(monitors.jobs(monitor)) == 2
+    monitors.answer({})
 
 
-def test_a_key_that_is_revoked_leaves_the_account_s_other_keys_to_pay(
-    service: Service, client: Payer, api_database: Database
-) -> None:
-    monitor = create(service, client, A)
+def test_a_key_that_is_revoked_leaves_the_account_s_other_keys_to_pay(monitors: Monitors) -> None:
+    monitor = monitors.create(A)
     key = make_key()
-    api_database.run(add_key(client.account_id, key, "other"))
-    api_database.run(revoke_key(client.api_key_id))
-    run(api_database)
-    answer_all(api_database, {})
-    other = Payer(client.account_id, key.id, key.secret)
-    (job,) = jobs_of(service, other, monitor)
+    monitors.database.run(add_key(monitors.client.account_id, key, "other"))
+    monitors.database.run(revoke_key(monitors.client.api_key_id))
+    monitors.run()
+    monitors.answer({})
+    other = Payer(monitors.client.account_id, key.id, key.secret)
+    (job,) = Monitors(monitors.service, other, monitors.database).jobs(monitor)
     paid = Statement("SELECT api_key_id FROM job WHERE id = %(id)s", {"id": job["id"]})
-    assert api_database.run(paid) == [{"api_key_id": key.id}]
+    assert monitors.database.run(paid) == [{"api_key_id": key.id}]
 
     # One with limits is for its own use.
-    api_database.run(add_key(client.account_id, make_key(), "limited", KeyLimits(routes=("/tts",))))
-    api_database.run(revoke_key(key.id))
-    make_due(api_database, monitor)
-    run(api_database)
+    monitors.database.run(add_key(monitors.client.account_id, make_key(), "limited", KeyLimits(routes=("/tts",))))
+    monitors.database.run(revoke_key(key.id))
+    monitors.run_when_due(monitor)
 
-    assert skipped_for(api_database, monitor) == "unauthorized"
+    assert monitors.skipped(monitor) == "unauthorized"
 
 
-def test_a_monitor_keeps_within_its_keys_month(service: Service, client: Payer, api_database: Database) -> None:
+def test_a_monitor_keeps_within_its_keys_month(monitors: Monitors) -> None:
     limited = make_key()
-    api_database.run(add_key(client.account_id, limited, "limited", KeyLimits(credits_per_month=1)))
-    monitor = create(service, Payer(client.account_id, limited.id, limited.secret), A, B)
-    run(api_database)
+    monitors.database.run(add_key(monitors.client.account_id, limited, "limited", KeyLimits(credits_per_month=1)))
+    limited_payer = Payer(monitors.client.account_id, limited.id, limited.secret)
+    monitor = Monitors(monitors.service, limited_payer, monitors.database).create(A, B)
+    monitors.run()
 
-    assert skipped_for(api_database, monitor) == "key_credit_limit"
-    assert jobs_of(service, client, monitor) == []
-
-
-def skipped_for(database: Database, monitor: Any) -> Any:
-    """Return why a monitor has made no job."""
-    read = Statement("SELECT skipped->>'code' AS code FROM index_monitor WHERE id = %(id)s", {"id": monitor["id"]})
-    return database.run(read)[0]["code"]
+    assert monitors.skipped(monitor) == "key_credit_limit"
+    assert monitors.jobs(monitor) == []
 
 
-def test_a_monitor_rests_while_it_is_paused(service: Service, client: Payer, api_database: Database) -> None:
-    monitor = create(service, client, A)
-    paused = send(service, "PATCH", f"/{monitor['id']}", client.api_key, {"state": "paused"}).json
+def test_a_monitor_rests_while_it_is_paused(monitors: Monitors) -> None:
+    monitor = monitors.create(A)
+    paused = monitors.send("PATCH", f"/{monitor['id']}", {"state": "paused"}).json
 
     assert (paused["state"], paused["next_at"]) == ("paused", None)
-    assert run(api_database) == 0
-    active = send(service, "PATCH", f"/{monitor['id']}", None, {"state": "active", "api_key": client.api_key}).json
+    assert monitors.run() == 0
+    sent = {"state": "active", "api_key": monitors.client.api_key}
+    active = monitors.send("PATCH", f"/{monitor['id']}", sent, key=None).json
     assert active["next_at"] is not None
-    assert run(api_database) == 1
-    answer_all(api_database, {})
+    assert monitors.run() == 1
+    monitors.answer({})
 
 
-def test_what_is_sent_is_changed_and_all_else_stays(
-    service: Service, client: Payer, api_database: Database, check_again: Callable[..., None]
-) -> None:
-    monitor = create(service, client, A, name="Shop", every="week", engine="bing")
-    run(api_database)
-    answer_all(api_database, {A: True}, lane="index_check_bing")
+def test_what_is_sent_is_changed_and_all_else_stays(monitors: Monitors) -> None:
+    monitor = monitors.create(A, name="Shop", every="week", engine="bing")
+    monitors.run()
+    monitors.answer({A: True}, lane="index_check_bing")
 
     def patch(**fields: object) -> Any:
-        answer = send(service, "PATCH", f"/{monitor['id']}", client.api_key, fields)
+        answer = monitors.send("PATCH", f"/{monitor['id']}", fields)
         assert answer.status == 200, answer.body
         return answer.json
 
-    weekly = read(service, client, monitor)
+    weekly = monitors.read(monitor)
     daily = patch(every="day")
     assert datetime.fromisoformat(weekly["next_at"]) - datetime.fromisoformat(daily["next_at"]) > timedelta(days=5)
     changed = patch(urls=[A, B], engine=None, name=None)
@@ -394,8 +388,8 @@ def test_what_is_sent_is_changed_and_all_else_stays(
     # What a monitor can't be without is not taken away by null.
     assert patch(every=None, state=None, urls=None, sitemap_url=None) == changed
     # What is known of a URL stays known.
-    check_again(monitor, {A: False, B: True})
-    assert changes(service, client, monitor) == [("dropped", A)]
+    monitors.check_again(monitor, {A: False, B: True})
+    assert monitors.changes(monitor) == [("dropped", A)]
 
 
 @pytest.mark.parametrize(
@@ -408,66 +402,63 @@ def test_what_is_sent_is_changed_and_all_else_stays(
         ({"webhook_url": "https://user:secret@hook.example/"}, "url_invalid"),
     ],
 )
-def test_a_change_that_can_not_be_is_refused(
-    service: Service, client: Payer, fields: Mapping[str, object], code: str
-) -> None:
-    monitor = create(service, client, A)
+def test_a_change_that_can_not_be_is_refused(monitors: Monitors, fields: Mapping[str, object], code: str) -> None:
+    monitor = monitors.create(A)
 
-    answer = send(service, "PATCH", f"/{monitor['id']}", client.api_key, fields)
+    answer = monitors.send("PATCH", f"/{monitor['id']}", fields)
 
     assert (answer.status, answer.code) == (400, code)
-    assert read(service, client, monitor) == monitor
+    assert monitors.read(monitor) == monitor
 
 
 def test_a_monitor_whose_engine_is_gone_makes_no_job_that_nobody_does_and_can_be_paused(
-    service: Service, start: Start, client: Payer, api_database: Database
+    monitors: Monitors, start: Start
 ) -> None:
-    monitor = create(service, client, A, engine="bing")
-    api_database.run(publish_offers([Offer("search", "duckduckgo", ready=True)]))
+    monitor = monitors.create(A, engine="bing")
+    monitors.database.run(publish_offers([Offer("search", "duckduckgo", ready=True)]))
     try:
-        run(api_database)
+        monitors.run()
         with start() as other:  # which has read no offers yet
-            assert jobs_of(other, client, monitor) == []
-            assert read(other, client, monitor)["skipped"]["code"] == "engine_unknown"
-            paused = send(other, "PATCH", f"/{monitor['id']}", client.api_key, {"state": "paused"})
+            fresh = Monitors(other, monitors.client, monitors.database)
+            assert fresh.jobs(monitor) == []
+            assert fresh.skipped(monitor) == "engine_unknown"
+            paused = fresh.send("PATCH", f"/{monitor['id']}", {"state": "paused"})
             assert (paused.status, paused.json["state"]) == (200, "paused")
-            refused = send(other, "PATCH", f"/{monitor['id']}", client.api_key, {"urls": [B]})
+            refused = fresh.send("PATCH", f"/{monitor['id']}", {"urls": [B]})
             assert refused.code == "engine_unknown"
     finally:
-        api_database.run(Statement("DELETE FROM offer WHERE engine = 'duckduckgo' RETURNING 1 AS gone"))
+        monitors.database.run(Statement("DELETE FROM offer WHERE engine = 'duckduckgo' RETURNING 1 AS gone"))
 
 
-def test_a_deleted_monitor_makes_no_more_jobs_and_its_last_one_ends(
-    service: Service, client: Payer, api_database: Database
-) -> None:
-    monitor = create(service, client, A, webhook_url="https://hook.example/")
-    run(api_database)
+def test_a_deleted_monitor_makes_no_more_jobs_and_its_last_one_ends(monitors: Monitors) -> None:
+    monitor = monitors.create(A, webhook_url="https://hook.example/")
+    monitors.run()
 
-    assert send(service, "DELETE", f"/{monitor['id']}", client.api_key).status == 204
+    assert monitors.send("DELETE", f"/{monitor['id']}").status == 204
 
-    assert send(service, "GET", f"/{monitor['id']}", client.api_key).status == 404
-    answer_all(api_database, {A: True})
-    assert run(api_database) == 0
-    (job,) = jobs_of(service, client, monitor)
+    assert monitors.send("GET", f"/{monitor['id']}").status == 404
+    monitors.answer({A: True})
+    assert monitors.run() == 0
+    (job,) = monitors.jobs(monitor)
     assert job["state"] == "succeeded"
-    hooks = Statement("SELECT count(*) AS n FROM webhook WHERE account_id = %(id)s", {"id": client.account_id})
-    assert api_database.run(hooks) == [{"n": 0}]
+    hooks = Statement("SELECT count(*) AS n FROM webhook WHERE account_id = %(id)s", {"id": monitors.client.account_id})
+    assert monitors.database.run(hooks) == [{"n": 0}]
 
 
 def test_a_webhook_is_told_what_has_changed_and_nothing_else(
-    open_service: Service, client: Payer, api_database: Database, check_again: Callable[..., None]
+    open_service: Service, client: Payer, api_database: Database
 ) -> None:
-    service = open_service
+    monitors = Monitors(open_service, client, api_database)
     with webhook_receiver() as receiver:
-        monitor = create(service, client, A, B, C, name="Shop", webhook_url=receiver.url)
+        monitor = monitors.create(A, B, C, name="Shop", webhook_url=receiver.url)
         secret = monitor["webhook_secret"]
-        assert "webhook_secret" not in read(service, client, monitor)
-        check_again(monitor, {A: True, B: False, C: False})
-        check_again(monitor, {A: True, B: None, C: False})
+        assert "webhook_secret" not in monitors.read(monitor)
+        monitors.check_again(monitor, {A: True, B: False, C: False})
+        monitors.check_again(monitor, {A: True, B: None, C: False})
         WebhookSending(SETTINGS).send_due(api_database)
         assert receiver.events == []
 
-        check_again(monitor, {A: False, B: True, C: False})
+        monitors.check_again(monitor, {A: False, B: True, C: False})
         WebhookSending(SETTINGS).send_due(api_database)
 
         (event,) = receiver.events
@@ -475,12 +466,12 @@ def test_a_webhook_is_told_what_has_changed_and_nothing_else(
     seconds, message_id = int(event.headers["webhook-timestamp"]), event.headers["webhook-id"]
     assert event.headers["webhook-signature"] == sign(secret, message_id, seconds, body)
     told = json.loads(body)
-    shown = read(service, client, monitor)
+    shown = monitors.read(monitor)
     assert told["type"] == "index_monitor.changed"
     data = told["data"]
     assert (data["monitor_id"], data["monitor_name"], data["job_id"]) == (monitor["id"], "Shop", shown["last_job_id"])
     assert (data["newly_indexed"], data["dropped"], data["all_listed"]) == (1, 1, True)
-    listed = read(service, client, monitor, "/changes")
+    listed = monitors.read(monitor, "/changes")
     assert data["changes"] == [
         {name: value for name, value in one.items() if name not in {"id", "job_id"}} for one in reversed(listed)
     ]
@@ -488,80 +479,71 @@ def test_a_webhook_is_told_what_has_changed_and_nothing_else(
     assert shown["last_delivery"]["next_at"] is None
 
 
-def test_a_webhook_comes_goes_and_moves(
-    service: Service, client: Payer, api_database: Database, check_again: Callable[..., None]
-) -> None:
-    monitor = create(service, client, A)
+def test_a_webhook_comes_goes_and_moves(monitors: Monitors) -> None:
+    monitor = monitors.create(A)
 
     def patch(url: str | None) -> Any:
-        return send(service, "PATCH", f"/{monitor['id']}", client.api_key, {"webhook_url": url}).json
+        return monitors.send("PATCH", f"/{monitor['id']}", {"webhook_url": url}).json
 
     made, moved = patch("https://one.example/"), patch("https://two.example/")
     assert made["webhook_secret"].startswith("whsec_")
     assert moved["webhook_url"] == "https://two.example/"
     assert "webhook_secret" not in moved
-    check_again(monitor, {A: True})
-    check_again(monitor, {A: False})
-    assert read(service, client, monitor)["last_delivery"]["state"] == "pending"
+    monitors.check_again(monitor, {A: True})
+    monitors.check_again(monitor, {A: False})
+    assert monitors.read(monitor)["last_delivery"]["state"] == "pending"
     gone = patch(None)
     assert (gone["webhook_url"], gone["last_delivery"]) == (None, None)
-    assert WebhookSending(SETTINGS).send_due(api_database) == 0
+    assert WebhookSending(SETTINGS).send_due(monitors.database) == 0
 
 
-def test_a_sitemap_is_read_before_each_check(
-    open_service: Service, client: Payer, api_database: Database, check_again: Callable[..., None]
-) -> None:
-    service = open_service
+def test_a_sitemap_is_read_before_each_check(open_service: Service, client: Payer, api_database: Database) -> None:
+    monitors = Monitors(open_service, client, api_database)
     with web_server() as site:
 
         def list_pages(*pages: str) -> str:
             return site.serve("/sitemap.xml", "\n".join(pages).encode())
 
         url = list_pages(A, B)
-        answer = send(service, "POST", "", client.api_key, {"sitemap_url": url, "every": "day"})
+        answer = monitors.send("POST", "", {"sitemap_url": url, "every": "day"})
         monitor = answer.json
         assert (answer.status, monitor["total_urls"], monitor["sitemap_url"]) == (201, None, url)
 
-        check_again(monitor, {A: True, B: True})
+        monitors.check_again(monitor, {A: True, B: True})
         list_pages(A, C)
-        check_again(monitor, {A: False, B: False, C: True})
+        monitors.check_again(monitor, {A: False, B: False, C: True})
 
-        assert read(service, client, monitor)["total_urls"] == 2
-        assert changes(service, client, monitor) == [("dropped", A)]  # B is not asked for, and C was never known
+        assert monitors.read(monitor)["total_urls"] == 2
+        assert monitors.changes(monitor) == [("dropped", A)]  # B is not asked for, and C was never known
         site.fail("/sitemap.xml", 404)
-        make_due(api_database, monitor)
-        run(api_database)
-    skipped = read(service, client, monitor)["skipped"]
+        monitors.run_when_due(monitor)
+    skipped = monitors.read(monitor)["skipped"]
     assert (skipped["code"], "HTTP 404" in skipped["message"]) == ("sitemap_unreachable", True)
 
 
-def test_a_change_of_a_monitor_while_its_run_is_made_has_it_made_anew(
-    service: Service, client: Payer, api_database: Database
-) -> None:
-    monitor = create(service, client, A)
+def test_a_change_of_a_monitor_while_its_run_is_made_has_it_made_anew(monitors: Monitors) -> None:
+    monitor = monitors.create(A)
 
     class Changing(MonitorRuns):
         def _urls_of(self, due: Any) -> Any:
-            answer = send(service, "PATCH", f"/{monitor['id']}", client.api_key, {"urls": [B]})
+            answer = monitors.send("PATCH", f"/{monitor['id']}", {"urls": [B]})
             assert answer.status == 200
             return super()._urls_of(due)
 
-    Changing(IndexCheck(), SETTINGS).run(api_database)
-    assert jobs_of(service, client, monitor) == []
+    Changing(IndexCheck(), SETTINGS).run(monitors.database)
+    assert monitors.jobs(monitor) == []
 
-    run(api_database)
+    monitors.run()
 
-    (job,) = jobs_of(service, client, monitor)
-    (record,) = service.get(f"/indexing/jobs/{job['id']}/urls", client.api_key).json
+    (job,) = monitors.jobs(monitor)
+    (record,) = monitors.service.get(f"/indexing/jobs/{job['id']}/urls", monitors.client.api_key).json
     assert record["url"] == B
-    answer_all(api_database, {})
+    monitors.answer({})
 
 
-def test_a_monitor_that_fails_keeps_no_other_from_its_time(
-    service: Service, client: Payer, api_database: Database
-) -> None:
-    broken, sound = create(service, client, A), create(service, client, B)
-    make_due(api_database, broken, timedelta(hours=1))
+def test_a_monitor_that_fails_keeps_no_other_from_its_time(monitors: Monitors) -> None:
+    broken, sound = monitors.create(A), monitors.create(B)
+    monitors.make_due(broken, timedelta(hours=1))
 
     class Failing(MonitorRuns):
         def _submission(self, due: Any, *more: Any) -> Any:
@@ -569,8 +551,8 @@ def test_a_monitor_that_fails_keeps_no_other_from_its_time(
                 raise RuntimeError("a fault of ours")
             return super()._submission(due, *more)
 
-    Failing(IndexCheck(), SETTINGS).run(api_database)
+    Failing(IndexCheck(), SETTINGS).run(monitors.database)
 
-    assert jobs_of(service, client, broken) == []
-    assert len(jobs_of(service, client, sound)) == 1
-    answer_all(api_database, {})
+    assert monitors.jobs(broken) == []
+    assert len(monitors.jobs(sound)) == 1
+    monitors.answer({})

@@ -19,7 +19,7 @@ from pipeline.settings.fields import FetchSettings
 from workers.media.downloads.fetcher import Fetched, Fetcher
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
-#: Of a download that waits for longer than its test does.
+#: A download's pause that outlasts its test.
 ENDLESS = {"stall_seconds": 600, "limit_seconds": 600}
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n"
 

@@ -1,4 +1,4 @@
-"""What a download may not reach: refused with a reason, and not so much as a connection."""
+"""Forbidden addresses are refused with a reason, and without a connection."""
 
 import asyncio
 import re

@@ -98,7 +98,7 @@ def exif_tags(count: int, size: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, float]]:
-    """What all files became, and the MiB that each took."""
+    """The results of all files, and the MiB of each."""
     folder = tmp_path_factory.mktemp("bombs")
     for number, (make, *_) in enumerate(BOMBS.values()):
         (folder / str(number)).write_bytes(make())

@@ -21,7 +21,7 @@ from typing import IO, Protocol
 
 from workers.engines import Stopped, never
 from workers.media.audio.encoding.encodings import CHAPTER, encode_into
-from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed
+from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, FfmpegUnfit
 
 #: Samples of a frame, and frames of a cycle at 44.1 kHz, of 626 or 627 bytes at 192k.
 FRAME, CYCLE = 1_152, 49
@@ -120,7 +120,7 @@ def _join(files: Sequence[IO[bytes]], sound: Sound, starts: Sequence[int]) -> No
         before = min(start, _cycle_samples(sound))
         file.seek(INFO_FRAME + _bytes_of(sound, before))
         if file.read(2) != SYNC:
-            raise FfmpegFailed("The encoder makes frames of another length than expected; unset PRESSROOM_FFMPEG.")
+            raise FfmpegUnfit("The encoder makes frames of another length than expected; unset PRESSROOM_FFMPEG.")
         file.seek(-2, os.SEEK_CUR)
         _copy(file, whole, None if end is None else _bytes_of(sound, end - start))
     _describe(whole, last=others[-1])
@@ -160,7 +160,7 @@ def _info(file: IO[bytes]) -> bytearray:
     file.seek(0)
     info = bytearray(file.read(INFO_FRAME))
     if info[INFO : INFO + 4] != b"Info":
-        raise FfmpegFailed("The encoder's file does not begin with its length; unset PRESSROOM_FFMPEG.")
+        raise FfmpegUnfit("The encoder's file does not begin with its length; unset PRESSROOM_FFMPEG.")
     return info
 
 

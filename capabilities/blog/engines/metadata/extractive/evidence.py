@@ -1,4 +1,4 @@
-"""Evidence: what the neighbours, place, capitals and ending of a word tell about it."""
+"""Evidence: the neighbours, places, capitals and ending of each word of a post."""
 
 import tomllib
 from collections import Counter, defaultdict
@@ -13,10 +13,10 @@ from workers.engines.languages.languages import Language
 
 _KNOWN = tomllib.loads(Path(__file__).with_name("endings.toml").read_text("utf-8"))
 
-#: Words that stand before an infinitive as often as before a noun.
+#: Words before infinitives as well as before nouns.
 PREPOSITIONS = frozenset(_KNOWN["prepositions"].split())
 
-#: By language, the endings of adverbs and so on, where it has such.
+#: Endings by language.
 ADVERBS, VERBS, INFINITIVES, ADJECTIVES, PARTICIPLES = (
     {code: regex.compile(pattern) for code, pattern in _KNOWN[name].items()}
     for name in ("adverbs", "verbs", "infinitives", "adjectives", "participles")
@@ -29,16 +29,16 @@ KOREAN_VERBS = regex.compile(
     r"(?:다|요|니다|하는|하고|하면|해서|하여|되는|된|할|한|있는|없는|^.는|는|울|지|게|고|며|면|려면|어|아|히|(?<=.)기)$"
 )
 ARABIC_ARTICLE = regex.compile(r"^(?:و?(?:ال|بال|لل|كال))(?=\p{L}{3})")
-#: And, so, with, for, as: what Arabic writes to the beginning of a word.
+#: Arabic prefixes: and, so, with, for, as.
 ARABIC_PREFIXES = "وفبلك"
 
-#: What Hebrew writes to the beginning of a word: the, in, to, from, as, and, that.
+#: Hebrew prefixes: the, in, to, from, as, and, that.
 _HEBREW_PREFIX = regex.compile(r"^ו?[הבלמכש](?=\p{L}{3})")
 
 
 @dataclass(slots=True)
 class Seen:
-    """How often a word was seen, and beside what."""
+    """The occurrences of a word."""
 
     count: int = 0
     inside: int = 0  # not at a sentence's start
@@ -55,18 +55,17 @@ class Seen:
 
     @property
     def is_proper(self) -> bool:
-        """Return whether it is written as the name of a place, a person or a product is; in German all nouns are."""
+        """Return whether it is written with a capital, as names are; in German, so are all nouns."""
         return self.inside > 0 and self.capital > 0.7 * self.inside
 
 
 def observed(words: Sequence[PostWord | None], language: Language) -> dict[str, Seen]:
-    """Return the evidence of each word, by its lower case."""
+    """Return the evidence for each word in lower case."""
     seen: dict[str, Seen] = defaultdict(Seen)
     articles = language.determiners - PREPOSITIONS
     before: PostWord | None = None
     for place, word in enumerate(words):
         if before is not None and word is not None:
-            # A version's number makes no name of what it stands behind.
             is_content = not word.lower[0].isdigit() and not language.is_empty_word(word.lower)
             seen[before.lower].before_content += is_content
             seen[before.lower].before_article += word.lower in articles
@@ -94,7 +93,7 @@ def observed(words: Sequence[PostWord | None], language: Language) -> dict[str, 
 def without_affixes(
     words: Iterable[PostWord | None], language: Language, known: frozenset[str]
 ) -> Iterator[PostWord | None]:
-    """Yield words without the articles and particles that are written to them; `known` words stand by themselves."""
+    """Yield words without attached articles and particles; `known` are words by themselves."""
     match language.code:
         case "ar":
             yield from _arabic(list(words), known)
@@ -114,7 +113,7 @@ def arabic_name(words: Sequence[PostWord]) -> str:
 
 
 def _arabic(words: Sequence[PostWord | None], known: frozenset[str]) -> Iterator[PostWord | None]:
-    """Yield words without their article, and without a prefix where the rest is a word."""
+    """Yield words without their article, and without a prefix if the rest is a word."""
     alone = {ARABIC_ARTICLE.sub("", word) for word in known.union(word.lower for word in words if word)}
     for word in words:
         short = ARABIC_ARTICLE.sub("", word.lower) if word else ""
@@ -124,7 +123,7 @@ def _arabic(words: Sequence[PostWord | None], known: frozenset[str]) -> Iterator
 
 
 def _hebrew(words: Sequence[PostWord | None]) -> Iterator[PostWord | None]:
-    """Yield words without a prefix where the word stands without it elsewhere: many words begin so by nature."""
+    """Yield words without a prefix if the text has the rest as a word."""
     alone = {word.lower for word in words if word}
     for word in words:
         short = _HEBREW_PREFIX.sub("", word.lower) if word else ""
@@ -139,7 +138,7 @@ def _korean(word: PostWord) -> PostWord | None:
 
 
 def without_title_case(words: Sequence[PostWord | None]) -> list[PostWord | None]:
-    """Return a line's words; in title case each counts as first in a sentence, since its capital proves nothing."""
+    """Return a line's words; in title case each counts as first in a sentence, as its capital proves nothing."""
     long = [word for word in words if word and len(word.written) > 3]
     if len(long) > 1 and sum(word.is_capital for word in long) >= 0.8 * len(long):
         return [word and PostWord(word.written, word.lower, True) for word in words]

@@ -1,4 +1,4 @@
-"""Excerpt: the two or three sentences of a post that stand for it, or one made of its title."""
+"""Excerpt: the sentences that stand for a post, or one made of its title."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,53 +25,48 @@ from capabilities.blog.engines.metadata.terms import terms_of
 from capabilities.blog.engines.metadata.unwanted import is_unwanted
 from workers.engines.languages.languages import UNSPACED, Language
 
-#: Sentences of the highest rank that are combined.
-BEST = 14
+#: Sentences of the highest rank that are combined, and most sentences of an excerpt (docs/blog.md).
+BEST, MOST_CHOSEN = 14, 3
 
-#: Sentences of an excerpt at most (docs/blog.md).
-MOST_CHOSEN = 3
-
-#: How well a sentence must stand alone to be in an excerpt, and to count as what a post opens with.
+#: How well a sentence must stand alone (0 to 1) to be in an excerpt, and to count as the post's opening.
 LEAST_ALONE, OPENING_ALONE = 0.2, 0.4
 
-#: How much more a group is worth that has what the post opens with.
+#: Weight of a group with the post's opening.
 OPENING_FACTOR = 3.0
 
-#: Characters of a sentence behind a question that opens a post in its place; a shorter one answers it.
+#: Least characters of a sentence that opens a post behind a question; a shorter one answers the question.
 SHORTEST_ANSWERLESS = 60
 
-#: Characters of an excerpt that says enough, and of one that no sentence from elsewhere needs to be added to.
+#: Characters of a full excerpt, and of one that needs no sentence from elsewhere.
 USUAL_LENGTH, ENOUGH = 130, 120
 
-#: Characters of a post that is its own excerpt; one sentence of a shorter one may say as much.
+#: Least characters of a post that is its own excerpt.
 SHORTEST_WHOLE = 40
 
-#: How a sentence ends, where it is not with a point. Thai has a space.
+#: Ends of sentences other than a point; Thai has a space.
 FULL_STOPS = {"zh": "。", "ja": "。", "hi": "।", "th": ""}
 
 
 def excerpt_of(title: str, text: str, language: Language) -> str | None:
-    """Return the sentences that stand for a post, or None where it has none that can."""
+    """Return the sentences that stand for a post, or None."""
     everything = sentences_of(text)
     if (whole := _whole_post(everything, language)) is not None:
         return whole
     usable = [sentence for sentence in everything if is_usable(sentence, title, language)]
     alone = [standing_alone(sentence, title, language) for sentence in usable]
-    # A post whose only sentence is its author's thanks is better told by its title.
     if max(alone, default=0.0) < LEAST_ALONE:
         return _first_words(everything, title)
     openers = (s for s, worth in zip(usable, alone, strict=True) if worth >= OPENING_ALONE)
-    # In the midst of a paragraph it goes on with what was said: “Ever tried? You need no garden for that.”
     opening = next((s.place for s in openers if s.opens or _opens_behind_question(s, everything, language)), -1)
     ranks = [rank * worth for rank, worth in zip(_ranks(usable, title, language), alone, strict=True)]
     ranked = sorted(zip(ranks, usable, strict=True), key=lambda pair: -pair[0])
     fit = {s.place for s, worth in zip(usable, alone, strict=True) if worth >= LEAST_ALONE}
     short = [(rank, s) for rank, s in ranked if len(s.text) <= LONGEST_EXCERPT and s.place in fit]
-    # What a post opens with is looked at in any case.
+    # The opening is always among them.
     best = short[:BEST] + [(r, s) for r, s in short[BEST:] if opening <= s.place < opening + MOST_CHOSEN]
     if not best:
         return cut(ranked[0][1].text)
-    # Once a sentence: each is in hundreds of groups.
+    # Once for each sentence, since it is in hundreds of groups.
     traits = {sentence.place: _Traits.of(sentence, language) for _, sentence in best}
     subject = frozenset(terms_of(title, language))
     chosen = max(_combinations(best), key=lambda group: _worth(group, subject, traits, opening))
@@ -79,7 +74,7 @@ def excerpt_of(title: str, text: str, language: Language) -> str | None:
 
 
 def _opens_behind_question(sentence: Sentence, sentences: list[Sentence], language: Language) -> bool:
-    """Return whether a sentence is a paragraph's first one but for a question, which it does not answer."""
+    """Return whether only a question, which the sentence does not answer, precedes it in its paragraph."""
     before = next((one for one in sentences if one.place == sentence.place - 1), None)
     if before is None or sentence.opens or not (before.opens and is_question(before.text)):
         return False
@@ -87,7 +82,7 @@ def _opens_behind_question(sentence: Sentence, sentences: list[Sentence], langua
 
 
 def _whole_post(sentences: list[Sentence], language: Language) -> str | None:
-    """Return a post that is as short as an excerpt, as it stands; None for others."""
+    """Return the text of a post that is as short as an excerpt, else None."""
     if len(sentences) > MOST_CHOSEN:
         return None
     text = _joiner(language).join(sentence.text for sentence in sentences)
@@ -97,7 +92,7 @@ def _whole_post(sentences: list[Sentence], language: Language) -> str | None:
 
 
 def titled_excerpt(title: str, subject: str | None, language: Language) -> str:
-    """Return a sentence made of a title and its subject, in the language's own words."""
+    """Return a sentence with a title and its subject, in the post's language."""
     title = title.strip()
     if not title:
         return subject or ""
@@ -123,7 +118,7 @@ def _joiner(language: Language) -> str:
 
 
 def _ranks(sentences: list[Sentence], title: str, language: Language) -> list[float]:
-    """Return what each sentence is worth: how central, near to the title and early it is."""
+    """Return each sentence's rank: how central, near to the title and early it is."""
     vectors = _vectors([sentence.text for sentence in sentences] + [title], language)
     similar = vectors @ vectors.T
     to_title = similar[-1, :-1]
@@ -169,7 +164,7 @@ def _combinations(best: list[tuple[float, Sentence]]) -> list[tuple[tuple[float,
 
 @dataclass(frozen=True, slots=True)
 class _Traits:
-    """What tells of a sentence how it goes together with others."""
+    """The traits that decide whether a sentence follows others."""
 
     terms: frozenset[str]
     turns_away: bool
@@ -187,13 +182,12 @@ class _Traits:
 def _worth(
     group: tuple[tuple[float, Sentence], ...], subject: frozenset[str], traits: Mapping[int, _Traits], first: int
 ) -> float:
-    """Return what a group is worth: two or three good sentences that follow on, and use the room there is."""
+    """Return the weight of a group: best are two or three good sentences in a row that fill the room."""
     sentences = [sentence for _, sentence in group]
     worth = sum(rank for rank, _ in group) / len(group)
     for number, sentence in enumerate(sentences):
         worth *= _follows_on(sentences[:number], sentence, subject, traits)
     if sentences[0].place == first:
-        # What a post opens with is what its author would say of it.
         worth *= OPENING_FACTOR
     elif not sentences[0].opens:
         worth *= 0.6
@@ -205,12 +199,12 @@ def _worth(
 def _follows_on(
     before: Sequence[Sentence], sentence: Sentence, subject: frozenset[str], traits: Mapping[int, _Traits]
 ) -> float:
-    """Return by what a sentence is worth more or less behind others, or at an excerpt's start."""
+    """Return the weight of a sentence given the sentences before it."""
     own = traits[sentence.place]
     if own.turns_away:
         return 0.3
     is_next = bool(before) and sentence.place == before[-1].place + 1
-    # “These cookies” that open a post are those of its title.
+    # “These cookies” at the start of a post are those of its title.
     if not is_next and sentence.place and own.refers_back:
         return 0.3
     if own.is_question:
@@ -226,6 +220,6 @@ def _follows_on(
 
 
 def _first_words(sentences: list[Sentence], title: str) -> str | None:
-    """Return the first line of prose without an end, as far as it fits: better than nothing, if it is long enough."""
+    """Return the beginning of the first long line of prose, or None."""
     lines = (s.text for s in sentences if len(s.text) >= 60 and s.text.casefold() != title.casefold())
     return next((cut(text) for text in lines if is_prose(text) and not is_unwanted(text)), None)

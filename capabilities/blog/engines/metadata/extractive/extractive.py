@@ -1,4 +1,4 @@
-"""extractive: metadata made of a post's own words, without a model and without a network."""
+"""extractive: metadata made of a post's own words, without a model."""
 
 import threading
 from collections import Counter
@@ -23,16 +23,16 @@ from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.languages import languages
 
-#: When what is known of languages is loaded: after the start, whose other processes need the processors.
+#: Delay before languages are loaded, as the start of other processes needs the processors.
 WARM_UP_AFTER = timedelta(seconds=10)
 
-#: Characters of a post's text that are read: what it is about stands in its first 7,000 words.
+#: Most characters of a post's text that are read.
 LONGEST_TEXT = 40_000
 
-#: How sure a category must be to be named in an excerpt that is made of a title.
+#: Least confidence at which an excerpt made of a title names the category.
 SURE_CONFIDENCE = 0.55
 
-#: Characters of a post's paragraphs from which its excerpt is made of them alone.
+#: Least characters of paragraphs for an excerpt from paragraphs alone.
 SHORTEST_PROSE = 60
 
 
@@ -40,6 +40,8 @@ class Extractive:
     """TextRank for the excerpt, cues for the category, recurring names for the tags."""
 
     name = "extractive"
+    #: Whether the first post loads what is known of languages.
+    is_lazy = False
 
     def __init__(self, categories: str | None = None) -> None:
         self._categories = categories
@@ -47,27 +49,31 @@ class Extractive:
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine with the operator's taxonomy."""
-        return cls(settings.of(MetadataSettings).categories)
+        made = cls(settings.of(MetadataSettings).categories)
+        made.is_lazy = settings.small
+        return made
 
     def readiness(self) -> str | None:
-        """Return what it needs before it can be set up: nothing."""
+        """Return None: it needs nothing."""
         return None
 
     def setup(self) -> None:
-        """Load the taxonomy, and a little later what is known of languages. Raises NotReady."""
+        """Load the taxonomy, and the languages a little later. Raises NotReady."""
         _ = self.taxonomy
+        if self.is_lazy:
+            return
         later = threading.Timer(WARM_UP_AFTER.total_seconds(), self.warm_up)
         later.daemon = True
         later.start()
 
     def warm_up(self) -> None:
-        """Load what the first post would load otherwise: half a second of a processor, and some libraries."""
+        """Load languages and libraries, half a second of a processor, before the first post needs them."""
         languages.set_up()
         self.write(read_post("Ready", "# Ready\n\nThe first post is ready to be read. So is the second one.", "en"))
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
-        """Return the categories that posts are sorted into."""
+        """Return the categories of posts."""
         return load_taxonomy(self._categories)
 
     def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:
@@ -83,14 +89,12 @@ class Extractive:
         own = self.taxonomy.own_tags(found.category, language.taxonomy)
         if stop():
             raise Stopped
-        # Of a category that little speaks for, nothing is said.
         is_sure = found.confidence >= LEAST_CONFIDENCE
         subject = own[0] if own and found.category != self.taxonomy.fallback and is_sure else None
-        # An address makes no sentence, and would be taken out of it.
+        # An address would be taken out of the excerpt.
         title = " ".join(ADDRESSES.sub(" ", post.title).split())
         whole = titled_excerpt(title, None, language)
         named = _as_subject(subject, language.code) if subject else None
-        # A post's subject belongs to its tags, where there is room.
         tags = [*tags, *([subject] if subject and len(tags) < MOST_TAGS else ())]
         return finished(
             excerpts=[
@@ -108,13 +112,13 @@ class Extractive:
 
 
 def _prose(post: Post, text: str) -> str:
-    """Return the paragraphs of a post; all of its text where it has none, or no more than a line."""
+    """Return the paragraphs of a post, or all of its text if they are short."""
     prose = without_orders(post.prose[:LONGEST_TEXT])
     return prose if len(prose) >= SHORTEST_PROSE else text
 
 
 def _words_of_lines(text: str, language: languages.Language) -> Iterator[PostWord | None]:
-    """Yield a text's words, and None after each line; in title case, capitals are no sign of a name, but in German."""
+    """Yield a text's words, and None after each line; capitals in title case show no name, except in German."""
     for line in text.split("\n"):
         words = list(words_of(line, language))
         yield from words if language.code == "de" else without_title_case(words)
@@ -122,7 +126,7 @@ def _words_of_lines(text: str, language: languages.Language) -> Iterator[PostWor
 
 
 def _as_subject(tag: str, code: str) -> str:
-    """Return a tag as it is written in a sentence: tags are in lower case, and German nouns are not."""
+    """Return a tag as sentences write it: German nouns have a capital."""
     if tag == "diy":
         return "DIY"
     if code == "de":

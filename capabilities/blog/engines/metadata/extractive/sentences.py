@@ -11,15 +11,15 @@ import regex
 from capabilities.blog.engines.metadata.unwanted import FILES, ORDERS, is_unwanted
 from workers.engines.languages.languages import WORD, Language
 
-#: Sentences that are compared with each other; the rest of a long post is told by its first ones.
+#: Most sentences that are compared.
 MOST_SENTENCES = 160
 
-#: Characters of a sentence that can stand in an excerpt; a character of Chinese says more.
+#: Least characters of a sentence in an excerpt; Chinese characters say more.
 SHORTEST, SHORTEST_UNSPACED = 20, 12
 
 _KNOWN: Mapping[str, Sequence[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _ABBREVIATED = regex.compile(rf"(?:^|[\s(])(?:{'|'.join(_KNOWN['abbreviations'])})\.$")
-#: What says nothing of a post.
+#: Greetings, openings and boilerplate that say nothing about a post.
 _BOILERPLATE = regex.compile(
     rf"^(?:{'|'.join(_KNOWN['greetings'])})\b|^(?:{'|'.join(_KNOWN['openings'])})|{'|'.join(_KNOWN['boilerplate'])}",
     regex.IGNORECASE,
@@ -31,16 +31,16 @@ WHOLE = regex.compile(r"[.!?…؟।。！？][\"'”’»」』)]*$")
 _LETTERS = regex.compile(r"[\p{L}\p{M}]")
 _QUESTION = regex.compile(r"[?？؟][\"'”’»」』)]*$")
 
-#: What obituaries say in their title or first sentences.
+#: Words of obituaries.
 OBITUARY = regex.compile("|".join(_KNOWN["obituaries"]), regex.IGNORECASE)
 
-#: Characters of a paragraph that is left out for an order in it; of a longer one only the sentence is.
+#: Most characters of a paragraph that an order rules out; of a longer one only the sentence goes.
 LONGEST_ORDER = 600
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, where it stands in its post, and whether it opens a paragraph."""
+    """A sentence, its place in the post, and whether it opens a paragraph."""
 
     text: str
     place: int
@@ -48,11 +48,11 @@ class Sentence:
 
 
 def sentences_of(text: str) -> list[Sentence]:
-    """Return the sentences of a text whose paragraphs are lines; an empty line stands for what was left out."""
+    """Return the sentences of a text of one paragraph a line; an empty line marks an omission."""
     found: list[Sentence] = []
     gaps = 0
     for line in text.split("\n"):
-        # Where something was left out, what follows is not next to what was before.
+        # The sentences around an omission are not neighbours.
         gaps += not line
         start = 0
         opens = True
@@ -69,12 +69,12 @@ def sentences_of(text: str) -> list[Sentence]:
 
 
 def without_orders(text: str) -> str:
-    """Return a text without short paragraphs that hold an order to a language model."""
+    """Return a text without short paragraphs that give orders to a language model."""
     return "\n".join(line for line in text.split("\n") if len(line) > LONGEST_ORDER or ORDERS.search(line) is None)
 
 
 def is_usable(sentence: Sentence, title: str, language: Language) -> bool:
-    """Return whether a sentence is prose from its start to its end, and not the title again."""
+    """Return whether a sentence is whole, prose, and not the title."""
     text = sentence.text
     least = SHORTEST_UNSPACED if language.code in ("zh", "ja", "ko") else SHORTEST
     return (
@@ -89,7 +89,7 @@ def is_usable(sentence: Sentence, title: str, language: Language) -> bool:
 
 
 def is_prose(text: str) -> bool:
-    """Return whether a text is letters for the most part; Hindi and Thai write their vowels as marks."""
+    """Return whether a text is mostly letters; marks count too, as Hindi and Thai write vowels so."""
     return len(_LETTERS.findall(text)) > len(text) * 0.6
 
 
@@ -105,7 +105,7 @@ def standing_alone(sentence: Sentence, title: str, language: Language) -> float:
     """Return how well a sentence stands alone, from 0 to 1."""
     text = sentence.text
     weaknesses = (
-        # A post whose title has such words, as one about newsletters, may use them.
+        # A post about newsletters may use their words.
         (_BOILERPLATE.search(text.replace("’", "'")) and not _BOILERPLATE.search(title), 0.15),
         (is_question(text), 0.35),
         (FILES.search(text), 0.3),
@@ -123,20 +123,20 @@ def is_question(text: str) -> bool:
 
 
 def refers_to_question(text: str, language: Language) -> bool:
-    """Return whether a sentence begins or ends with a word that needs the question before it: *… for that.*"""
+    """Return whether a sentence begins or ends with a word that refers to a question: *… for that.*"""
     last = [found.group().lower() for found in WORD.finditer(text)][-1:]
     return refers_back(text, language) or turns_away(text, language) or not language.dangling.isdisjoint(last)
 
 
 def turns_away(text: str, language: Language) -> bool:
-    """Return whether a sentence starts with a word that turns to something else, such as *now* or *but*."""
+    """Return whether a sentence starts with a word such as *now* or *but*."""
     first = WORD.search(text)
     word = first.group().lower().replace("’", "'") if first else ""
     return word in language.connectors
 
 
 def refers_back(text: str, language: Language) -> bool:
-    """Return whether a sentence starts with a word that refers to the sentence before it, such as *this*."""
+    """Return whether a sentence starts with a word such as *this*."""
     if language.openings:
         return text.startswith(tuple(language.openings))
     first = WORD.search(text)

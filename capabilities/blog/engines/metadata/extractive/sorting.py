@@ -1,4 +1,4 @@
-"""Sorting: which category of a taxonomy a post belongs to, by the cues in it."""
+"""Sorting: the category of a post, by its cues."""
 
 import math
 from collections import Counter, defaultdict
@@ -16,55 +16,45 @@ from capabilities.blog.engines.metadata.places import places_in
 from capabilities.blog.engines.metadata.taxonomy import Cues, Taxonomy
 from workers.engines.languages.languages import COMPOUNDING, UNSPACED, Language
 
-#: What a cue weighs in a title and in what the text opens with, next to one in the rest of the text.
-TITLE_WEIGHT, OPENING_WEIGHT = 4.0, 2.0
+#: Weight of a cue in a title and in a text's opening, against 1 in the rest; characters of the opening.
+TITLE_WEIGHT, OPENING_WEIGHT, OPENING = 4.0, 2.0, 700
 
-#: Characters of a text that it opens with, about three paragraphs.
-OPENING = 700
+#: Weight of a place against a cue, and most of all places; number of places that any post is about.
+PLACE_WEIGHT, MOST_PLACES, SEVERAL_PLACES = 0.5, 2.5, 3
 
-#: What a place weighs next to a cue, and all of them at most: many a post that is not on travelling names some.
-PLACE_WEIGHT, MOST_PLACES = 0.5, 2.5
+#: Weight at which a category is sure, and the least weight of any, in long texts from LONG words on.
+SURE_WEIGHT, LEAST_WEIGHT, LEAST_WEIGHT_LONG, LONG = 2.0, 1.5, 1.8, 120
 
-#: Places from which a post is about them, whatever its category.
-SEVERAL_PLACES = 3
-
-#: Weight of a category from which more says nothing more.
-SURE_WEIGHT = 2.0
-
-#: What the best category must weigh at least: one cue in a title, two in a text.
-LEAST_WEIGHT, LEAST_WEIGHT_LONG, LONG = 1.5, 1.8, 120
-
-#: Characters that tell whether a text is an obituary.
+#: Characters that show whether a text is an obituary.
 OBITUARY_OPENING = 300
 
-#: How much a text counts for a category without a cue in the title: of an obituary, and where the title has a place.
+#: Share of a text's weight for categories without a cue in the title: in obituaries, and if the title has a place.
 OBITUARY_SHARE, PLACE_SHARE = 0.3, 0.5
 
 #: Most confidence in an obituary's category: no cover should show the thing of a profession.
 MOST_OF_OBITUARY = 0.6
 
-#: Letters of a joined word's last part: shorter ones end many words by chance.
+#: Least letters of a compound's last part: shorter ones end many words by chance.
 SHORTEST_HEAD = 5
 
-#: What Hebrew writes to the beginning of a word.
+#: Hebrew prefixes.
 _HEBREW_PREFIXES = "הבלמכשו"
 
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """A category, and the words of the post that speak for it."""
+    """A category, and the words of the post that suggest it."""
 
     category: str
     cues: frozenset[str]
-    #: From 0 to 1: by how much it weighs, and how much more than the second.
-    confidence: float = 0.0
-    #: Places that the post is about, and those that it names in passing, in lower case.
+    confidence: float = 0.0  #: 0 to 1, by its weight and its lead over the second
+    #: Places that the post is about, and others that it names, in lower case.
     places: frozenset[str] = frozenset()
     passing: frozenset[str] = frozenset()
 
 
 def sort_post(title: str, text: str, words: Mapping[str, int], language: Language, taxonomy: Taxonomy) -> Sorted:
-    """Return the category of the most cues; a cue counts less if several share it. `words`: how often each occurs."""
+    """Return the category with the most cues; shared cues count less. `words` are counts."""
     cues = taxonomy.cues(language.taxonomy)
     weights: dict[str, float] = defaultdict(float)
     spoken: dict[str, set[str]] = defaultdict(set)
@@ -88,7 +78,7 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
         weights[name] *= share
     for name in travels:
         weights[name] += _weight_of_places(places[:1] if is_obituary else places, cues)
-    # The fallback's own words, such as tips, speak for any category.
+    # The fallback's words, such as tips, suggest any category.
     weights[taxonomy.fallback] = 0.0
     best = max(taxonomy.names, key=lambda name: weights[name])
     least = LEAST_WEIGHT_LONG if sum(words.values()) > LONG else LEAST_WEIGHT
@@ -110,12 +100,12 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
 
 
 def _specific(cue: str, language: Language) -> float:
-    """Return how much a cue says by its length: *app* and *run* stand in many posts."""
+    """Return the weight of a cue by its length: *app* and *run* occur in many posts."""
     return 1.0 if language.code in UNSPACED | {"ko"} else min(1.0, 0.4 + 0.12 * len(cue))
 
 
 def _weight_of_places(places: Sequence[Counter[str]], cues: Cues) -> float:
-    """Return what the places of a title, of an opening and of the rest weigh; those that are cues weigh as such."""
+    """Return the weight of places in title, opening and rest; places that are cues have that weight."""
     weight = 0.0
     for found, factor in zip(places, (TITLE_WEIGHT, OPENING_WEIGHT, 1.0), strict=False):
         for place, count in found.items():
@@ -127,7 +117,7 @@ def _weight_of_places(places: Sequence[Counter[str]], cues: Cues) -> float:
 def _found(
     text: str, words: Mapping[str, int] | None, cues: Cues, language: Language
 ) -> Iterator[tuple[str, int, AbstractSet[str]]]:
-    """Yield the cues that stand in a text, how often, and what they speak for."""
+    """Yield a text's cues, their counts and their categories."""
     if language.code in UNSPACED:
         yield from _contained(text, cues)
         return
@@ -162,7 +152,7 @@ def _with_particle(word: str, cues: Cues, language: Language) -> AbstractSet[str
 
 
 def _of_compound(word: str, cues: Cues) -> AbstractSet[str]:
-    """Return what the last part of a joined word speaks for, which names the thing: a *Linsensuppe* is a *Suppe*."""
+    """Return the categories of a compound's last part, which names the thing: *Linsensuppe* is a *Suppe*."""
     for start in range(3, len(word) - SHORTEST_HEAD + 1):
         for head in (word[start:], word[start:-1]):
             if len(head) >= SHORTEST_HEAD and (names := cues.words.get(head) or cues.stems.get(head)):
@@ -171,10 +161,10 @@ def _of_compound(word: str, cues: Cues) -> AbstractSet[str]:
 
 
 def _arabic_forms(word: str) -> Iterator[str]:
-    """Yield a word without the particles written to it, bare and with its article: cues have one or the other."""
+    """Yield a word without prefixes, bare and with its article: cues have either."""
     bare = ARABIC_ARTICLE.sub("", word)
     yield from (bare, "ال" + bare)
-    # A shorter word begins with such a letter by nature.
+    # Shorter words begin with such a letter by chance.
     if bare == word and word[0] in ARABIC_PREFIXES and len(word) > 3:
         yield from (word[1:], "ال" + word[1:])
 
@@ -182,7 +172,7 @@ def _arabic_forms(word: str) -> Iterator[str]:
 def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, AbstractSet[str]]]:
     phrases = ((phrase.rstrip(), names) for phrase, names in cues.phrases.items())
     for cue, names in (*cues.words.items(), *phrases):
-        # 本 is a book by itself, and no book in 日本.
+        # 本 means a book by itself, but not in 日本.
         alone = len(cue) == 1
         count = len(regex.findall(rf"(?<!\p{{Han}}){cue}(?!\p{{Han}})", text)) if alone else text.count(cue)
         if count:

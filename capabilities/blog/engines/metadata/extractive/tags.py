@@ -1,4 +1,4 @@
-"""Tags: the names of what a post is about, found in its words and ranked."""
+"""Tags: the names of a post's subjects, ranked."""
 
 import math
 from collections import Counter
@@ -22,18 +22,15 @@ from capabilities.blog.engines.metadata.extractive.words import PostWord, segmen
 from capabilities.blog.engines.metadata.terms import stem
 from workers.engines.languages.languages import COMPOUNDING, Language
 
-#: What a tag must be worth at least: a cue that stands once in the text, or another word that stands twice.
+#: Least worth of a tag: that of a cue that occurs once, or another word that occurs twice.
 LEAST_WORTH = 0.6
 
-#: What stands for an apostrophe in words that were split at it, and letters of scripts without spaces.
+#: The space that replaced an apostrophe; letters of scripts without spaces.
 ELISION = regex.compile(r"(?<= [dl]) ")
 UNSPACED_LETTERS = regex.compile(r"[\p{Han}\p{Katakana}\p{Hiragana}]")
 
-#: Letters of a word from which another is made, at least, and of what is added to it at most.
-SHORTEST_ROOT, LONGEST_ENDING = 6, 3
-
-#: Letters of a word that is found in another, in a language that joins words.
-SHORTEST_JOINED = 5
+#: Least letters of a shared root, most letters of its ending, and least letters of a word within a compound.
+SHORTEST_ROOT, LONGEST_ENDING, SHORTEST_JOINED = 6, 3, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class _Candidate:
 
 
 def tags_of(title: str, text: Sequence[PostWord | None], language: Language, category: Sorted) -> list[str]:
-    """Return a post's tags, the best first: names that stand in its title or recur in its text."""
+    """Return a post's tags, best first: names in its title or that recur in its text."""
     titled = list(words_of(title, language))
     cues = category.cues
     words = list(without_affixes([*titled, None, *text], language, cues))
@@ -65,11 +62,11 @@ class _Ranking:
     def __init__(self, weights: SentenceWeights) -> None:
         self._weights = weights
         self._language, self._seen, self._cues = weights.language, weights.seen, weights.cues
-        # Arabic names, with the articles that belong to them.
+        # Arabic names with their articles.
         self._written: dict[tuple[str, ...], str] = {}
 
     def candidates(self, title: Sequence[PostWord | None], text: Sequence[PostWord | None]) -> list[_Candidate]:
-        """Return the candidates, the best first."""
+        """Return the candidates, best first."""
         found: list[_Candidate] = []
         for word in self._seen:
             if (worth := self._weights.worth_alone(word)) > 0:
@@ -94,7 +91,7 @@ class _Ranking:
         return sorted(found, key=lambda candidate: (-candidate.worth, candidate.text))
 
     def _names(self, words: Sequence[PostWord | None]) -> Iterator[tuple[str, ...]]:
-        """Yield the names of two or three words; the middle one may be a joint, such as *of*."""
+        """Yield names of two or three words; the middle one may be a joint, such as *of*."""
         joints = self._language.joints
         for run in _runs([w if w and (w.lower in joints or self._weights.parts[w.lower] > 0) else None for w in words]):
             ends = ((start, start + size) for start in range(len(run)) for size in (2, 3) if start + size <= len(run))
@@ -109,7 +106,7 @@ class _Ranking:
                 yield name
 
     def _is_proper(self, name: tuple[str, ...]) -> bool:
-        """Return whether each word of a name is written as one; in German all nouns are."""
+        """Return whether each word of a name has a capital; in German, so have all nouns."""
         return self._language.code != "de" and all(self._seen[word].is_proper for word in name)
 
     def _is_verb(self, word: str) -> bool:
@@ -135,7 +132,7 @@ class _Ranking:
             return 0.0
         # A name in capitals, such as Buenos Aires, counts even if it occurs once.
         is_known = joined in self._cues or self._is_proper(name)
-        # In a long text, or an unknown language, two words that stand together once are not enough for a name.
+        # In a long text or an unknown language, two words side by side once are no name.
         is_short_title = is_in_title and self._weights.length <= LONG and self._language.determiners
         if count < 2 and not is_known and not is_short_title:
             return 0.0
@@ -176,7 +173,7 @@ def _runs(words: Sequence[PostWord | None]) -> Iterator[list[PostWord]]:
 
 
 def _chosen(candidates: Sequence[_Candidate], *, joins: bool) -> list[str]:
-    """Return the best candidates that don't repeat each other; `joins`: in a language that makes one word of two."""
+    """Return the best candidates without repeats; `joins`: the language has compounds."""
     chosen: list[_Candidate] = []
     used: Counter[str] = Counter()
     for candidate in candidates:
@@ -205,7 +202,7 @@ def _is_kin(one: _Candidate, other: _Candidate) -> bool:
 
 
 def _is_joined(one: _Candidate, other: _Candidate) -> bool:
-    """Return whether one word is joined of another and a third: *Rückenschmerzen* of *Rücken* and *Schmerzen*."""
+    """Return whether one word is a part of the other: *Rücken* of *Rückenschmerzen*."""
     short, long = sorted((one.text, other.text), key=len)
     return len(short) >= SHORTEST_JOINED and " " not in long and (long.startswith(short) or long.endswith(short))
 

@@ -1,4 +1,4 @@
-"""Weighing: what each word of a post is worth as a tag, or as a part of one."""
+"""Weighing: the worth of each word of a post as a tag, or as a part of one."""
 
 import math
 from collections import Counter, defaultdict
@@ -17,22 +17,17 @@ from capabilities.blog.engines.metadata.extractive.evidence import (
 from capabilities.blog.engines.metadata.terms import stem
 from workers.engines.languages.languages import Language
 
-#: Words of a text from which one that stands in it once says little of it.
-LONG = 60
-
-#: Words that a text opens with: what stands there once may be what it is about.
-OPENING_WORDS = 40
-
-#: Words of a text from which one that stands in it once is no name, where nothing but the words' number is known.
-SHORT = 12
+#: Words of a long text, where a word that occurs once says little; of its opening, where it may say more; and of a
+#: short text, where even words of unknown languages count once.
+LONG, OPENING_WORDS, SHORT = 60, 40, 12
 
 #: How often a name that is in no title must occur: Tom, who is mentioned twice, is no subject.
 LEAST_NAMED = 3
 
-#: Letters of a Thai run between two spaces; a longer one is half a sentence.
+#: Most letters of a Thai name between two spaces; a longer run is half a sentence.
 LONGEST_RUN = 14
 
-#: Numbers in Chinese and Japanese names: of a list, not of its subject.
+#: Numbers in Chinese and Japanese names, which are of a list.
 COUNTED = regex.compile(
     r"^[一二三四五六七八九十百千数第\d]+(?:\p{Han}{0,2}|[\p{Katakana}ー]{1,6})$|[一二三四五六七八九十\d]+[時分秒年月日回]$"
     r"|^毎?[日週月年]?[一二三四五六七八九十百千万億\d]+円$"
@@ -40,7 +35,7 @@ COUNTED = regex.compile(
 
 
 class SentenceWeights:
-    """What the words of a post are worth: by how often and where they stand, and how likely they are nouns."""
+    """The worth of a post's words: by count, place, and how likely they are nouns."""
 
     def __init__(
         self,
@@ -67,16 +62,16 @@ class SentenceWeights:
         self._has_no_grammar = (
             length > SHORT and not language.determiners and language.code not in ("zh", "ja", "ko", "th")
         )
-        #: What each word is worth in a name of several; 0: it can't be in one.
+        #: Worth of each word in a name of several; 0: it can be in none.
         self.parts = {word: self._worth_in_name(word, known) for word, known in seen.items()}
 
     def usual_form(self, word: str) -> str:
-        """Return the form of a word that stands there most often."""
+        """Return the most frequent form of a word."""
         forms = self._forms[stem(word)] or Counter({word: 1})
         return max(forms, key=lambda form: (forms[form], form == word, -len(form)))
 
     def worth_alone(self, word: str) -> float:
-        """Return what a word is worth as a tag by itself; 0: it can't be one."""
+        """Return the worth of a word as a tag by itself; 0: it can be none."""
         worth, known = self.parts[word], self.seen[word]
         if worth <= 0:
             return worth
@@ -94,13 +89,11 @@ class SentenceWeights:
         if word in self.language.companions or (code in ("en", "zh") and VERBS[code].search(word)):
             return 0.0
         if self.language.is_empty_word(word) or self._is_incomplete(known) or code == "vi":
-            # A Vietnamese syllable is a part of a word.
             return 0.0
         count = self._count(word)
         if self.is_in_title(word):
             return worth * 0.35 if self.length > LONG and self._lacks_article(word, known, count) else worth
         if count < 2 and self._has_no_grammar:
-            # Only what recurs or stands in the title is taken for a name.
             return 0.0
         if count < 2 and (code == "ko" or (code == "ja" and len(word) < 3)):
             return 0.0
@@ -123,7 +116,7 @@ class SentenceWeights:
         return worth * (1.25 if self._is_proper(known) else 1.0)
 
     def _lacks_article(self, word: str, known: Seen, count: int) -> bool:
-        """Return whether a word never has an article or preposition before it: then it is rather a verb than a noun."""
+        """Return whether a word never follows an article or preposition, and is rather a verb."""
         needs_name = bool(self.language.determiners) and self.language.code != "de" and not self._is_proper(known)
         least = 2 if self.is_in_title(word) else 3
         return (
@@ -133,13 +126,13 @@ class SentenceWeights:
         )
 
     def _is_incomplete(self, known: Seen) -> bool:
-        """Return whether a word is only a part of a name: *Intermittent* fasting, Monte *Albán*."""
+        """Return whether a word is only part of a name: *Intermittent* fasting, Monte *Albán*."""
         if self.language.code == "en" and self.length > LONG and not self._is_proper(known):
             return known.before_content == known.count
         return known.inside > 0 and known.after_first == known.count and self._is_proper(known)
 
     def _is_incidental(self, known: Seen, count: int, is_cue: bool) -> bool:
-        """Return whether a word of the title is not what the post is about: *Really* good."""
+        """Return whether a word of the title is not the post's subject: *Really* good."""
         recurs = count > 1 or self.length <= LONG or not self.language.determiners
         return not (recurs or is_cue or known.after_determiner or self._is_proper(known) or self.language.code == "de")
 
@@ -154,7 +147,7 @@ class SentenceWeights:
         return self.language.code != "de" and known.is_proper
 
     def _is_name(self, word: str, known: Seen, is_cue: bool) -> bool:
-        """Return whether a word can be a tag, or a part of one, at all."""
+        """Return whether a word can be a tag or a part of one."""
         language = self.language
         if language.is_empty_word(word) and not (
             is_cue and word not in language.determiners | language.subjects | language.vague
@@ -207,6 +200,6 @@ class SentenceWeights:
 
 
 def _takes_object(known: Seen) -> bool:
-    """Return whether a word in -ing is a verb that takes an object: *running* a shop, *understanding* tides."""
-    # The latter opens a title, and never comes again.
+    """Return whether a word in -ing takes an object: *running* a shop, *understanding* tides."""
+    # The latter opens a title and never recurs.
     return known.before_article == known.count or (known.first == 0 and known.count == 1)

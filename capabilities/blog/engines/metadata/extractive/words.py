@@ -1,4 +1,4 @@
-"""Words: a text as words, and the breaks between them; Chinese ones are found by how often they recur."""
+"""Words: a text as words and the breaks between them; recurring characters make Chinese words."""
 
 import math
 from collections import Counter
@@ -14,23 +14,22 @@ from workers.engines.languages.languages import UNSPACED, WORD, Language
 
 _PIECE = regex.compile(rf"(?P<word>{WORD.pattern})|(?P<line>\n)|(?P<sign>[^\s\w])")
 
-#: Names of accounts, and what is spelled with a sign instead of a letter: no word has it in its middle.
+#: Handles of accounts.
 _HANDLES = regex.compile(r"\S{0,60}@\S{0,60}")
 
-#: Ends of a sentence: what follows it starts with a capital letter in any case.
+#: Signs before a word that has a capital in any case.
 _SENTENCE_SIGNS = frozenset('.!?…:\n"“”«»„•—–-*¿¡؟।')
 
-#: What French, Italian and Catalan write before a word that starts with a vowel.
+#: French, Italian and Catalan words with an apostrophe.
 _ELIDED = regex.compile(
     r"(?i)(l|d|j|qu|n|s|c|m|t|un|dell|all|dall|nell|sull|quest|quell|lorsqu|jusqu|puisqu|com|dov|cos)[’'](?=\w)"
 )
 
-#: From the word's start on: looking back from each apostrophe takes time by the square of a long word's length.
+#: Anchored at the word's start: looking back from each apostrophe takes quadratic time.
 _TURKISH_ENDS = regex.compile(r"^(\p{Lu}.+?)[’'].*$")
 _ENGLISH_ENDS = regex.compile(r"[’'](?:s|t|re|ve|ll|d|m)$", regex.IGNORECASE)
 
-#: What a script without spaces writes its names with: the runs between what only joins them.
-#: Among Japanese or Chinese characters, what is in lower case is no name.
+#: A Latin name among Japanese or Chinese characters has a capital.
 _LATIN_NAME = r"(?=\w*[A-Z])[A-Za-z][\w+#.-]*"
 #: Five words of another language are a quotation.
 _LATIN_TEXT = regex.compile(r"(?:[A-Za-z][\w'’.,;-]{0,40}+[ \n]+){4,}+[A-Za-z][\w'’-]{0,40}+")
@@ -45,19 +44,19 @@ _JAPANESE = regex.compile(
 _CHINESE = regex.compile(rf"\p{{Han}}+|{_LATIN_NAME}")
 _THAI = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 
-#: Runs that are looked at, and pieces that can become words: enough for any post, and no more whatever is sent.
+#: Most runs that are read, and most pieces that become words.
 MOST_RUNS, MOST_WORDS = 4_000, 400
 
 #: Runs that are segmented into words, at 1 ms for 10 runs.
 MOST_SEGMENTED = 600
 
-#: Stop words of one character that begin names as well: 小猫, 大学.
+#: Stop words of one character that names have as well: 小猫, 大学.
 _IN_NAMES = frozenset("小大中本人地日年月")
 
 
 @dataclass(frozen=True, slots=True)
 class PostWord:
-    """A word as it stands in a text, and whether it begins a sentence."""
+    """A word as written, and whether it begins a sentence."""
 
     written: str
     lower: str
@@ -70,12 +69,12 @@ class PostWord:
 
 
 def lowered(text: str, code: str) -> str:
-    """Return a text in lower case; in Turkish the small letter of İ is i, and that of I is ı."""
+    """Return a text in lower case; in Turkish İ becomes i, and I becomes ı."""
     return (text.replace("İ", "i").replace("I", "ı") if code in ("tr", "az") else text).lower()
 
 
 def words_of(text: str, language: Language) -> Iterator[PostWord | None]:
-    """Yield the words of a text in order; None stands for what parts them: signs and ends of lines."""
+    """Yield the words of a text, and None for signs and ends of lines."""
     text = _HANDLES.sub(" \n ", ADDRESSES.sub(" \n ", text))
     if language.code in UNSPACED:
         yield from _unspaced(text, language.code)
@@ -95,7 +94,7 @@ def words_of(text: str, language: Language) -> Iterator[PostWord | None]:
 
 
 def _without_ending(word: str, code: str) -> str:
-    """Return a word without what an apostrophe joins to its end: Anna's, İstanbul'da."""
+    """Return a word without its ending behind an apostrophe: Anna's, İstanbul'da."""
     match code:
         case "en":
             return str(_ENGLISH_ENDS.sub("", word))
@@ -114,21 +113,21 @@ def _unspaced(text: str, code: str) -> Iterator[PostWord | None]:
 def segmented(
     title: Sequence[PostWord | None], text: Sequence[PostWord | None], language: Language, cues: Iterable[str]
 ) -> tuple[list[PostWord | None], list[PostWord | None]]:
-    """Return a Chinese title and text split into words: character sequences that recur, and the cues."""
+    """Return a Chinese title and text split into words: recurring sequences of characters, and cues."""
     runs = [word.lower for word in [*title, *text] if word]
     known = set(cues) | _recurring(runs, language)
     return [list(_cut_up(part, known)) for part in (title, text)]  # type: ignore[return-value]
 
 
 def _recurring(runs: Sequence[str], language: Language) -> set[str]:
-    """Return pieces of two to four characters that recur, more often than their characters would meet by chance."""
+    """Return pieces of two to four characters that recur more often than by chance."""
     singles = Counter(character for run in runs for character in run)
     total = max(sum(singles.values()), 1)
     pieces: Counter[str] = Counter()
     for run in runs[:MOST_RUNS]:
         for length in (2, 3, 4):
             pieces.update(run[start : start + length] for start in range(len(run) - length + 1))
-    # A piece that occurs only within a longer one is no word by itself.
+    # A piece that only occurs within a longer one is no word.
     within = {part for piece, count in pieces.items() for part in (piece[1:], piece[:-1]) if count >= pieces[part] > 0}
     joining = language.stop - _IN_NAMES
     begun = _begun_late(runs)

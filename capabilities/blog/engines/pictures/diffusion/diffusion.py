@@ -1,4 +1,4 @@
-"""diffusion: pictures from any text-to-image pipeline of diffusers, run here."""
+"""diffusion: pictures from any text-to-image pipeline for diffusers."""
 
 import gc
 import inspect
@@ -25,23 +25,24 @@ from workers.engines.own_thread import OwnThread
 
 log = get_logger(__name__)
 
-#: Photographs at the sizes of models: more than drawings, less than a slow page.
+#: Most bytes of a photograph.
 MAX_BYTES = 600_000
+
+#: The size of a cover for social networks, and the step in which models make sizes.
+COVER, STEP = (1_200, 630), 16
 
 _PROMPTS: Mapping[str, Mapping[str, str]] = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
 OPENINGS, NEGATIVE = _PROMPTS["openings"], _PROMPTS["negative"]
 
-#: Characters of the title and of the summary that go into a prompt: the encoder of most models reads 77 tokens, so the
-#: style stands first and the post's words are cut short.
+#: Most characters of title and summary in a prompt, as most models read 77 tokens.
 TITLE, SUMMARY = 120, 100
 
-
-#: From the seeds of one attempt to those of the next.
+#: Distance between the seeds of two attempts.
 SEEDS_APART = 100
 
 
 class PictureUnsafe(PressroomError):
-    """A safety check held a picture back."""
+    """A safety check rejected a picture."""
 
     code = "picture_unsafe"
 
@@ -53,7 +54,7 @@ class PictureFailed(PressroomError):
 
 
 class Diffusion:
-    """A diffusion pipeline, in every style; a process makes one request's pictures at a time."""
+    """A diffusion pipeline for every style; a process serves one request at a time."""
 
     name = "diffusion"
 
@@ -70,13 +71,13 @@ class Diffusion:
         return cls(own, SafetyClassifier.from_settings(settings))
 
     def readiness(self) -> str | None:
-        """Return what is missing; None: nothing."""
+        """Return what is missing, or None."""
         needed = ("torch", "transformers", "accelerate", "diffusers")
         lacks = missing(self._settings, *needed, extra="blog", family="pictures", engine=self.name)
         return lacks or (self._unchecked() if self._needs_classifier() else None)
 
     def setup(self) -> None:
-        """Load the pipeline: safetensors alone, and no code that comes with it. Raises NotReady."""
+        """Load the pipeline from safetensors alone, without its code. Raises NotReady."""
         self._pipeline = self._thread.run(lambda: _loaded(self._settings))
         if not self._safety.is_off and self._safety.readiness() is None:
             self._thread.run(self._safety.setup)
@@ -90,17 +91,17 @@ class Diffusion:
 
     @property
     def gpu(self) -> str | None:
-        """Return the GPU whose lock its caller holds; None: it runs on the processor."""
+        """Return the GPU whose lock the caller holds, or None for the processor."""
         return models.gpu_of(self._settings)
 
     def styles(self) -> Sequence[str]:
-        """Return the styles it can truly make: all, since each is asked for in words."""
+        """Return all styles, since the prompt names them."""
         return STYLES
 
     def paint(
         self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
     ) -> Sequence[Painted | PressroomError]:
-        """Return pictures of `count` seeds from the configured one on. Raises Stopped between two steps."""
+        """Return pictures of `count` seeds from the configured one on. Raises Stopped between steps."""
         first = self._settings.seed + brief.attempt * SEEDS_APART
         seeds = [first + index for index in range(count)]
         return self._thread.run(lambda: self._paint(brief, seeds, stop))
@@ -142,7 +143,7 @@ class Diffusion:
 
         if stop():
             raise Stopped
-        # Seeded on the processor, so that a seed gives the same picture on every device.
+        # Seeded on the processor: a seed gives the same picture on every device.
         generators = [torch.Generator("cpu").manual_seed(seed) for seed in seeds]
         try:
             answer = self._pipeline(
@@ -159,14 +160,14 @@ class Diffusion:
         return [_painted(image, brief, flagged) for image, flagged in zip(answer.images, flags, strict=True)]
 
     def _flags(self, answer: Any) -> list[bool]:
-        """Return which pictures the pipeline's own checker, or the classifier, holds back."""
+        """Return which pictures the pipeline's checker or the classifier rejects."""
         own = getattr(answer, "nsfw_content_detected", None) or [False] * len(answer.images)
         if not self._safety.is_set_up:
             return list(own)
         return [one or other for one, other in zip(own, self._safety.flags(answer.images), strict=True)]
 
     def _arguments(self, brief: Brief) -> dict[str, Any]:
-        """Return what the pipeline is called with: what is set, and what it knows of."""
+        """Return the arguments that are set and that the pipeline knows."""
         settings, known = self._settings, inspect.signature(self._pipeline.__call__).parameters
         wanted = {
             "prompt": prompt_of(brief),
@@ -183,11 +184,22 @@ def _painted(image: Image.Image, brief: Brief, flagged: bool) -> Painted | Press
     if flagged:
         return PictureUnsafe("The safety check held a picture back; change the title, or try another style.")
     description = generated(brief.language, brief.style, brief.title)
-    return Painted(encoded(image.convert("RGB"), MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False)
+    return Painted(
+        encoded(_cropped(image.convert("RGB")), MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False
+    )
+
+
+def _cropped(image: Image.Image) -> Image.Image:
+    """Return a picture that is a few pixels larger than a cover as one; models make sides of 16 pixels times n."""
+    beside, below = image.width - COVER[0], image.height - COVER[1]
+    if not (0 <= beside <= STEP and 0 <= below <= STEP):
+        return image
+    left, top = beside // 2, below // 2
+    return image.crop((left, top, left + COVER[0], top + COVER[1]))
 
 
 def _loaded(settings: DiffusionSettings) -> Any:
-    """Return the pipeline on its device, without a progress bar. Raises NotReady."""
+    """Return the pipeline on its device. Raises NotReady."""
     with models.named(str(settings.model)):
         import diffusers
 
@@ -204,9 +216,7 @@ def _loaded(settings: DiffusionSettings) -> Any:
 
 
 def prompt_of(brief: Brief) -> str:
-    """Return the prompt for a post's pictures: one line, in which the post's words are a subject and nothing else.
-
-    No quotes around them: newer models write what stands in quotes on the picture."""
+    """Return the prompt for a post's pictures: one line, without quotes, which newer models write on the picture."""
     prompt = f"{OPENINGS[brief.style]} {_plain(brief.title, TITLE)}"
     if brief.category:
         prompt += f", {_plain(brief.category, 40)}"
@@ -216,7 +226,7 @@ def prompt_of(brief: Brief) -> str:
 
 
 def _plain(text: str, length: int) -> str:
-    """Return a text as words: what weighs words, names adapters, or ends a quote in prompts is left out."""
+    """Return a text without the signs that weigh words, name adapters or end quotes in prompts."""
     words = re.sub(r"[\x00-\x1f\x7f()\[\]{}<>|\\\"“”„«»:*_^~`#]+", " ", text)
     words = " ".join(words.split())
     return words if len(words) <= length else words[:length].rsplit(" ", 1)[0]

@@ -1,4 +1,4 @@
-"""Safety: a classifier that looks at every generated picture before anybody else does."""
+"""Safety: a classifier that sees every generated picture first."""
 
 import json
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from pipeline.settings.fields import ModelSettings
 from workers.engines import models
 from workers.engines.model_choice import OFF, missing, settled
 
-#: Labels of pictures that nobody wants on a blog unasked; classifiers that know none of them are refused.
+#: Labels of unsafe pictures; a classifier needs one of them.
 UNSAFE = frozenset({"nsfw", "porn", "sexy", "hentai", "explicit", "unsafe"})
 
-#: From here on a picture is held back; the classes' probabilities sum to 1.
+#: Least probability at which a picture is rejected.
 LEAST_SHARE = 0.5
 
 
 class SafetyClassifier:
-    """Any image classifier of transformers that has one of the labels UNSAFE."""
+    """Any image classifier for transformers with one of the labels UNSAFE."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._settings = settings
@@ -32,21 +32,21 @@ class SafetyClassifier:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the classifier with the operator's model, or the catalogue's where it is here."""
+        """Return the classifier with the operator's model, or the catalogue's if fetched."""
         return cls(settled(settings, settings.of(PicturesSettings).safety, "pictures", "safety"))
 
     @property
     def is_off(self) -> bool:
-        """Return whether the operator wants none."""
+        """Return whether the operator turned it off."""
         return self._settings.model == OFF
 
     @property
     def is_set_up(self) -> bool:
-        """Return whether it looks at pictures."""
+        """Return whether it is loaded."""
         return self._model is not None
 
     def readiness(self) -> str | None:
-        """Return what is missing; None: nothing."""
+        """Return what is missing, or None."""
         return missing(self._settings, "torch", "transformers", extra="blog", family="pictures", engine="safety")
 
     def setup(self) -> None:
@@ -68,7 +68,7 @@ class SafetyClassifier:
         self._model = models.place(model, self._settings)
 
     def flags(self, images: Sequence[Image.Image]) -> list[bool]:
-        """Return which pictures are to be held back."""
+        """Return which pictures to reject."""
         import torch
 
         pixels = self._processor(images=[image.convert("RGB") for image in images], return_tensors="pt")["pixel_values"]
@@ -79,7 +79,7 @@ class SafetyClassifier:
 
 
 def has_own_checker(model: str | None) -> bool:
-    """Return whether the pipeline in a folder brings a safety checker, as Stable Diffusion's do."""
+    """Return whether the pipeline in a folder has a safety checker, as Stable Diffusion's have."""
     index = Path(model or "").expanduser() / "model_index.json"
     try:
         entry = json.loads(index.read_text("utf-8")).get("safety_checker")

@@ -1,4 +1,4 @@
-"""Breaking: where a title may go on to the next line, and where it should."""
+"""Breaking: line breaks in titles."""
 
 import re
 from bisect import bisect_left
@@ -8,18 +8,18 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-#: Letters of scripts that are written without spaces.
+#: Letters of scripts without spaces.
 UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 KANA, THAI = re.compile(r"[\u3040-\u30ff]"), re.compile(r"[\u0e00-\u0e7f]")
 
-#: What no line may begin with, and what none may end with (a part of JIS X 4051, and of Western and Thai usage).
+#: Signs that no line may begin or end with (from JIS X 4051, Western and Thai usage).
 NOT_FIRST = frozenset("、。，．・：；？！ー々…％）」』】〕》〉’”!?,.:;)]}»%ぁぃぅぇぉっゃゅょァィゥェォッャュョๆฯ")
 NOT_LAST = frozenset("（「『【〔《〈‘“([{«¿¡")
 
-#: The parts of a compound or an address, each with the sign that it ends with.
+#: The parts of a compound or an address, each with its last sign.
 JOINTS = re.compile(r"[^-/–—.@_?&=]*[-/–—.@_?&=]+|[^-/–—.@_?&=]+")
 
-#: Short words that are better not left at the end of a line.
+#: Most letters of words that should not end a line.
 CLINGING = 3
 
 
@@ -33,7 +33,7 @@ class Piece:
 
 
 def pieces_of(text: str, language: str, fits: Callable[[str], bool]) -> list[Piece]:
-    """Return a text's pieces; a word that does not fit a line by itself is hyphenated, or cut."""
+    """Return a text's pieces; a word wider than a line is hyphenated or cut."""
     pieces: list[Piece] = []
     for word in text.split():
         parts = _phrases(word, language) if UNSPACED.search(word) else [word]
@@ -44,11 +44,10 @@ def pieces_of(text: str, language: str, fits: Callable[[str], bool]) -> list[Pie
 
 
 def broken(pieces: Sequence[Piece], widths: Sequence[float], space: float, most: int) -> list[list[int]]:
-    """Return for each number of lines up to `most` the ends of the lines, as indices of pieces.
+    """Return the ends of the lines, as indices of pieces, for each number of lines up to `most`.
 
-    The sum of the cubes of the lines' widths is least, so that they are even. A line of one short word at the end, and
-    short words at the end of a line, cost extra.
-    """
+    The least sum of the cubed widths makes lines even. A last line of one short word, and short words at a line's end,
+    cost extra."""
     count = len(pieces)
     total = sum(widths)
     never: tuple[float, list[int]] = (float("inf"), [])
@@ -70,7 +69,7 @@ def broken(pieces: Sequence[Piece], widths: Sequence[float], space: float, most:
 
 
 def line_of(pieces: Sequence[Piece], start: int, end: int) -> str:
-    """Return the text of the line that has the pieces from `start` to `end`."""
+    """Return the line of the pieces from `start` to `end`."""
     text = pieces[start].text + "".join(piece.glue + piece.text for piece in pieces[start + 1 : end])
     return text + ("-" if end < len(pieces) and pieces[end].hyphen else "")
 
@@ -116,7 +115,7 @@ def _cut(word: str, glue: str, language: str, fits: Callable[[str], bool]) -> li
 
 
 def _hyphens(word: str, language: str, fits: Callable[[str], bool]) -> list[int]:
-    """Return where a word may get a hyphen: as its language has it, or else evenly."""
+    """Return the places for hyphens, by the word's language or evenly."""
     positions = [place for place in _hyphenator(language)(word) if 2 <= place <= len(word) - 3]
     if positions:
         return positions
@@ -126,7 +125,7 @@ def _hyphens(word: str, language: str, fits: Callable[[str], bool]) -> list[int]
 
 
 def _clusters(word: str) -> list[str]:
-    """Return what may be parted in Japanese or Chinese: each character, with what may not be parted from it."""
+    """Return the characters of a Japanese or Chinese word, each with the signs that stay with it."""
     clusters: list[str] = []
     for character in word:
         if clusters and (character in NOT_FIRST or clusters[-1][-1] in NOT_LAST or THAI.match(character)):
@@ -145,7 +144,7 @@ def _parser(language: str) -> Any:
 
 @lru_cache(maxsize=32)
 def _hyphenator(language: str) -> Callable[[str], Sequence[int]]:
-    """Return what finds where a word of a language may be hyphenated: nowhere, if nobody knows."""
+    """Return a function for the places of hyphens in words of a language, if any are known."""
     import pyphen
 
     code = pyphen.language_fallback(language.replace("-", "_"))

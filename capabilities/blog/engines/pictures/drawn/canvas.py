@@ -1,4 +1,4 @@
-"""Canvas: a picture on which shapes with smooth edges are drawn, in pixels or in the coordinates of one thing."""
+"""Canvas: a picture for shapes with smooth edges, in pixels or in the coordinates of one thing."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw
 
 from capabilities.blog.engines.pictures.drawn.colours import Colour
 
-#: What link previews of social networks and most blog themes show whole.
+#: The size that link previews and most themes show whole.
 WIDTH, HEIGHT = 1200, 630
 
 Point = tuple[float, float]
@@ -15,12 +15,12 @@ Point = tuple[float, float]
 #: Left, top, right, bottom.
 Box = tuple[float, float, float, float]
 
-#: Shapes up to so many pixels are smoothed from 16 samples a pixel, larger ones from 4.
+#: Most pixels of a shape that is smoothed from 16 samples a pixel; larger ones have 4.
 SMALL = 60_000
 
 
 class Pen:
-    """Draws in a square from -1 to 1, its middle at `centre`, `size` pixels from middle to edge, turned by `angle`."""
+    """Draws in a square from -1 to 1 around `centre`, `size` pixels from middle to edge, turned by `angle`."""
 
     def __init__(self, canvas: "Canvas", centre: Point, size: float, angle: float = 0.0) -> None:
         self.canvas, self.centre, self.size = canvas, centre, size
@@ -43,7 +43,7 @@ class Pen:
         self.canvas.draw(circle(self._placed([centre])[0], radius * self.size), paint, opacity)
 
     def ring(self, centre: Point, radius: float, width: float, paint: Colour, opacity: float = 1.0) -> None:
-        """Draw a circle line, its middle at `radius`."""
+        """Draw a circle line at `radius`."""
         (middle,), radius, half = self._placed([centre]), radius * self.size, width * self.size / 2
         hole = circle(middle, max(0.0, radius - half))
         self.canvas.draw(circle(middle, radius + half), paint, opacity, hole=hole)
@@ -58,7 +58,7 @@ class Pen:
 
 
 class Canvas(Pen):
-    """An RGB picture, and a pen that draws in its pixels, from the top left; places may lie outside."""
+    """An RGB picture, and a pen in its pixels from the top left; shapes may lie outside."""
 
     def __init__(self, ground: Colour) -> None:
         super().__init__(self, (0.0, 0.0), 1.0)
@@ -73,7 +73,7 @@ class Canvas(Pen):
         hole: Sequence[Point] = (),
         width: float = 0.0,
     ) -> None:
-        """Fill an outline all but its hole, or, with a `width`, draw a line with round ends."""
+        """Fill an outline except its hole, or draw a line of `width` with round ends."""
         box = _bounds(points, width)
         if box is None:
             return
@@ -122,7 +122,7 @@ def rounded(left: float, top: float, right: float, bottom: float, radius: float 
 
 
 def leaf(root: Point, length: float, width: float, angle: float) -> list[Point]:
-    """Return the outline of a leaf that grows from `root` in the direction of `angle` (degrees, 0: to the right)."""
+    """Return the outline of a leaf from `root` at `angle` (degrees, 0: to the right)."""
     (x, y), cos, sin = root, math.cos(math.radians(angle)), math.sin(math.radians(angle))
     half = [(step / 16, width / 2 * math.sin(math.pi * (step / 16) ** 0.8)) for step in range(17)]
     outline = [*half, *((share, -out) for share, out in reversed(half))]
@@ -157,7 +157,7 @@ def _draw_line(brush: ImageDraw.ImageDraw, points: Sequence[Point], width: float
 
 
 def _bounds(points: Sequence[Point], margin: float) -> tuple[int, int, int, int] | None:
-    """Return the box of the canvas that holds the points; None: they lie outside."""
+    """Return the box of the points on the canvas, or None."""
     across, down = [x for x, _ in points], [y for _, y in points]
     left, top = max(0, math.floor(min(across) - margin)), max(0, math.floor(min(down) - margin))
     right, bottom = min(WIDTH, math.ceil(max(across) + margin)), min(HEIGHT, math.ceil(max(down) + margin))

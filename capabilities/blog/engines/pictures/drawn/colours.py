@@ -1,4 +1,4 @@
-"""Colours: 8-bit sRGB, made from OKLCH, in which equal steps look equal (Ottosson 2020); mixtures and palettes."""
+"""Colours: 8-bit sRGB from OKLCH, in which equal steps look equal (Ottosson 2020); mixtures and palettes."""
 
 import math
 import tomllib
@@ -14,7 +14,7 @@ Colour = tuple[int, int, int]
 
 def oklch(lightness: float, chroma: float, hue: float) -> Colour:
     """Return the sRGB colour of `lightness` in 0..1, `chroma` from 0 to about 0.3, and `hue` in degrees."""
-    # Outside of sRGB the chroma is reduced until it fits, so that lightness and hue stay.
+    # Outside sRGB, less chroma keeps lightness and hue.
     for step in range(20, -1, -1):
         linear = _linear(lightness, chroma * step / 20, math.radians(hue))
         if all(-0.0005 <= channel <= 1.0005 for channel in linear):
@@ -58,7 +58,7 @@ _Oklch = Annotated[Colour, BeforeValidator(lambda value: oklch(*value))]
 
 
 class Palette(BaseModel):
-    """The colours of one picture; palettes.toml says what each is for."""
+    """The colours of one picture; palettes.toml explains each."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     names: tuple[str, str, str]
@@ -74,28 +74,28 @@ class Palette(BaseModel):
 
     @property
     def key(self) -> str:
-        """Return what tells it from all others: green-cream-yellow."""
+        """Return its name, such as green-cream-yellow."""
         return "-".join(self.names)
 
     def on_ground(self) -> "Palette":
-        """Return the palette for things that stand right on the ground: on a dark one, nothing dark."""
+        """Return the palette for things on the ground: without dark ones on dark ground."""
         if not self.is_dark:
             return self
         return self.model_copy(update={"deep": self.bright, "bright": self.ink, "pale": self.ground})
 
     @property
     def white(self) -> Colour:
-        """Return the lightest: what is white by day is so by night."""
+        """Return the lightest colour."""
         return self.ink if self.is_dark else self.ground
 
     @property
     def black(self) -> Colour:
-        """Return the darkest."""
+        """Return the darkest colour."""
         return self.ground if self.is_dark else self.ink
 
     @property
     def colours(self) -> tuple[Colour, Colour, Colour, Colour]:
-        """Return those that fill shapes."""
+        """Return the colours that fill shapes."""
         return self.deep, self.mid, self.bright, self.accent
 
 

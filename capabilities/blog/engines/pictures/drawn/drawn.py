@@ -1,4 +1,4 @@
-"""drawn: covers drawn from a post's title, without any model; the same title gives the same bytes."""
+"""drawn: covers drawn from a post's title without a model; the same title gives the same bytes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ log = get_logger(__name__)
 
 
 class Drawn:
-    """Drawn covers of 1200 x 630 pixels, in the styles that can be drawn; others become what is nearest."""
+    """Covers of 1200 x 630 pixels; styles that can't be drawn become the nearest one."""
 
     name = "drawn"
 
@@ -39,7 +39,7 @@ class Drawn:
         return cls(Fonts(settings.of(PicturesSettings).fonts))
 
     def readiness(self) -> str | None:
-        """Return what is missing before it can be set up: nothing."""
+        """Return None: it needs nothing."""
         return None
 
     def setup(self) -> None:
@@ -49,13 +49,13 @@ class Drawn:
             log.warning("titles in Arabic, Hebrew, Hindi or Thai can't be set here", engine=self.name, needs=NEEDED)
 
     def styles(self) -> Sequence[str]:
-        """Return the styles it can truly make."""
+        """Return the styles that it can truly make."""
         return tuple(DESIGNS)
 
     def paint(
         self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
     ) -> Sequence[Painted | PressroomError]:
-        """Return `count` covers, each of another design and palette as long as there are some. Raises Stopped."""
+        """Return `count` covers of different designs and palettes. Raises Stopped."""
         text, missing = self._fonts.settable(brief.title) if brief.with_title else ("", "")
         painted = []
         for plan in plans_of(brief, count, has_title=bool(text)):
@@ -84,14 +84,14 @@ class Drawn:
 
 def _set_title(canvas: Canvas, page: TypesetPage, text: str, face: Face, language: str) -> None:
     if is_right_to_left(text):
-        # Reading starts at the right, so the whole composition is turned round.
+        # Reading starts at the right, so the composition is mirrored.
         canvas.image = ImageOps.mirror(canvas.image)
         page = replace(page, box=page.box.mirrored())
     draw(canvas.image, typeset(text, face, page, language), page)
 
 
 def _described(brief: Brief, plan: Plan, text: str) -> str:
-    """Return the description of a cover in the brief's language; `text` is what stands on it, or ""."""
+    """Return the description of a cover in the brief's language; `text` is the title on it, or ""."""
     words, palette = words_of(brief.language), plan.palette
     motif, sun = words["motifs"][plan.motif] if plan.motif else "", words["moon" if palette.is_dark else "sun"]
     picture = words["drawn"][plan.style].format(what=words["designs"][plan.design].format(motif=motif, sun=sun))

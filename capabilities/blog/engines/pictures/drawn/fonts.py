@@ -1,4 +1,4 @@
-"""Fonts: which font has all characters of a title, and whether this machine can shape its script."""
+"""Fonts: the font for a title, and whether this machine can shape its script."""
 
 import importlib.util
 import io
@@ -14,25 +14,25 @@ from PIL import ImageFont, features
 
 from pipeline.errors import NotReady
 
-#: What shaping consumes, so that a font need not have it: joiners, marks of direction, variation selectors.
+#: Characters that shaping consumes, so fonts need not have them.
 INVISIBLE = frozenset({*map(chr, range(0x200B, 0x2010)), *map(chr, range(0x202A, 0x202F)), "\u2060", "\ufeff"})
 
-#: What a title can lose and still be the same words: pictographs and other symbols, and what joins them.
+#: Categories of characters that a title can lose: pictographs, symbols and their joiners.
 SYMBOLS = ("So", "Sk", "Cf", "Co", "Cn")
 
-#: Marks on a letter: no language has more than three, jokes have dozens.
+#: More marks on a letter than any language has.
 MARKS = re.compile(r"([\u0300-\u036f]{3})[\u0300-\u036f]+")
 
-#: What joins or parts letters within a word, in Persian and Hindi.
+#: Join or separate letters of a word in Persian and Hindi.
 JOINERS = "\u200c\u200d"
 
-#: Makes Noto Sans CJK Regular, the one weight that its package has, as bold as the other fonts are.
+#: Makes Noto Sans CJK Regular as bold as the other fonts.
 CJK_THICKER = 0.012
 
-#: What must be installed beside the packages: Pillow's wheels bring everything for it but this library.
+#: The library that Pillow's wheels lack.
 NEEDED = "libfribidi (on Debian: apt-get install libfribidi0)"
 
-#: Marks on letters; Hebrew to Syriac and their kin; India's, Thailand's and their neighbours' scripts; joiners.
+#: Marks on letters, scripts of the Near East, India, Thailand and their neighbours, and joiners.
 _SHAPED = re.compile(
     "[\u0300-\u036f\u0590-\u08ff\u0900-\u109f\u1780-\u18af\u1900-\u1cff\u200c\u200d\ua800-\uabff\ufb1d-\ufdff\ufe70-\ufeff]"
 )
@@ -42,10 +42,9 @@ SUFFIXES = (".ttf", ".otf", ".ttc", ".otc")
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """A font file and its index within; `path` is a name only where `content` is set.
+    """A font file and an index in it; `path` is only a name if `content` is set.
 
-    `thicker` is what its strokes gain on each side, in sizes, where a font has no bold one of its own.
-    """
+    `thicker`: how much its strokes gain on each side, in sizes, if it has no bold weight."""
 
     path: str
     content: bytes | None = None
@@ -59,7 +58,7 @@ class Face:
         return ImageFont.truetype(source, size, index=self.index, layout_engine=layout)
 
     def coverage(self) -> frozenset[int]:
-        """Return the characters that it has glyphs for. Raises NotReady for a file that is no font."""
+        """Return the characters that it has. Raises NotReady for a file that is no font."""
         try:
             with io.BytesIO(self.content) if self.content is not None else Path(self.path).open("rb") as file:
                 return frozenset(TTFont(file, lazy=True, fontNumber=self.index).getBestCmap() or ())
@@ -68,19 +67,18 @@ class Face:
 
 
 class Fonts:
-    """The fonts of this process: those of pip packages, then those of the operator's folder.
+    """The fonts of pip packages, then those of the operator's folder.
 
-    `serif` and `sans` are what a design asks for; a title that they can't set is set in the next that can.
-    """
+    Designs ask for `serif` or `sans`; other titles get the next font that can set them."""
 
     def __init__(self, folder: str | None = None) -> None:
         self._folder = folder
         self._read: dict[Face, frozenset[int]] = {}
 
     def setup(self) -> None:
-        """Read which characters each font has, but of the largest only when a title needs it. Raises NotReady."""
+        """Read the characters of all fonts but the largest, which is read when needed. Raises NotReady."""
         for face in self._all:
-            # Noto Sans CJK has 45,000, which take 0.1 s: as long as all else that `drawn` does at a start.
+            # The 45,000 characters of Noto Sans CJK take 0.1 s.
             if not face.thicker:
                 self._coverage(face)
 
@@ -96,7 +94,7 @@ class Fonts:
 
     @cached_property
     def _others(self) -> Sequence[Face]:
-        """FiraGO (Arabic, Hebrew, Thai, Devanagari, Georgian and more), Noto Sans CJK if it is there, the folder's."""
+        """FiraGO (Arabic, Hebrew, Thai, Devanagari, Georgian …), Noto Sans CJK if installed, the folder's fonts."""
         import pymupdf_fonts
 
         faces = [Face("FiraGO Bold", pymupdf_fonts.myfont("figbo"))]
@@ -110,13 +108,13 @@ class Fonts:
         return (self.sans, self.serif, *self._others)
 
     def _coverage(self, face: Face) -> frozenset[int]:
-        """Return the characters that a font has glyphs for, read once. Raises NotReady."""
+        """Return the characters of a font, read once. Raises NotReady."""
         if face not in self._read:
             self._read[face] = face.coverage()
         return self._read[face]
 
     def face_for(self, text: str, preferred: Face) -> Face | None:
-        """Return the font for a text: the preferred one, or the next that has all of it; None: no font has."""
+        """Return the first font with all characters of a text, beginning with the preferred one, or None."""
         wanted = {ord(character) for character in text if character not in INVISIBLE and not character.isspace()}
         for face in (preferred, self.sans, *self._others):
             if wanted <= self._coverage(face):
@@ -126,15 +124,14 @@ class Fonts:
     def settable(self, title: str) -> tuple[str, str]:
         """Return the part of a title that can be set, and the characters that can't; each may be "".
 
-        Symbols without a glyph are left out; if a letter has none, nothing of the title is set.
-        """
+        Missing symbols are left out; if a letter is missing, nothing is set."""
         text = " ".join(_legible(title).split())
         if hard := unshaped(text):
             return "", hard
         missing = "".join(dict.fromkeys(c for c in text if not self._is_known(c)))
         kept = "".join(c for c in text if c not in missing)
         if self.face_for(kept, self.sans) is None:
-            # Words of several scripts, each in another font: they are not mixed in a line.
+            # A line does not mix fonts.
             return "", missing or text
         if not all(_is_ornament(character) for character in missing):
             return "", missing
@@ -150,23 +147,23 @@ class Fonts:
 
 
 def can_shape() -> bool:
-    """Return whether any script can be set; without, those can whose letters stand side by side."""
+    """Return whether scripts that need shaping can be set."""
     return bool(features.check("raqm"))
 
 
 def unshaped(text: str) -> str:
-    """Return the characters of a text that need shaping, each once; none where all can be set."""
+    """Return the characters of a text that can't be shaped here, each once."""
     return "" if can_shape() else "".join(dict.fromkeys(_SHAPED.findall(text)))
 
 
 @lru_cache(maxsize=24)
 def sized(face: Face, size: float) -> ImageFont.FreeTypeFont:
-    """Return a font in a size; those in use are kept: each holds a copy of its file."""
+    """Return a font in a size, kept, since each holds a copy of its file."""
     return face.at(size)
 
 
 def _is_ornament(character: str) -> bool:
-    """Return whether a title stays the same words without a character."""
+    """Return whether a title keeps its words without a character."""
     return _is_mark(character) or unicodedata.category(character) in SYMBOLS
 
 
@@ -176,14 +173,14 @@ def _is_mark(character: str) -> bool:
 
 
 def _legible(title: str) -> str:
-    """Return a title composed, without control characters, and with no pile of marks on a letter."""
+    """Return a title in NFC, without control characters and piles of marks."""
     text = unicodedata.normalize("NFC", title)
     text = "".join(" " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) != "Cc")
     return MARKS.sub(r"\1", text)
 
 
 def _packaged(package: str, path: str) -> str:
-    """Return the path of a package's file, without importing the package."""
+    """Return the path of a package's file without importing it."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise NotReady(f"The font package {package.replace('_', '-')} is not installed; pip install pressroom again.")

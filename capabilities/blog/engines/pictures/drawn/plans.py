@@ -1,4 +1,4 @@
-"""Plans: which design, motif and colours each cover of a post gets."""
+"""Plans: the design, motif and colours of each cover."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from capabilities.blog.engines.pictures.drawn.colours import DARK, LIGHT, Palett
 from capabilities.blog.engines.pictures.drawn.scene import Design
 from capabilities.blog.engines.pictures.drawn.styles import abstract, illustration, minimalist, poster
 
-#: A change to the drawings gives other pictures for the same titles; this keeps their seeds apart.
+#: Part of the seeds: a new version gives new pictures for the same titles.
 VERSION = 3
 
 DESIGNS: Mapping[str, Mapping[str, Design]] = {
@@ -21,25 +21,20 @@ DESIGNS: Mapping[str, Mapping[str, Design]] = {
     "minimalist": minimalist.DESIGNS,
 }
 
-#: What comes nearest to the styles that can't be drawn.
+#: The style for styles that can't be drawn.
 NEAREST = "illustration"
 
-#: Designs around the motif itself, in any post that has one.
-AROUND = ("hero", *poster.DESIGNS)
-
-#: The minimalist design that shows the motif; the others show none, and suit any post.
-EMBLEM = "emblem"
-
-#: Designs that show the motif.
+#: Designs around the motif, the minimalist design with it, and all designs that show it.
+AROUND, EMBLEM = ("hero", *poster.DESIGNS), "emblem"
 SHOWING = frozenset({*AROUND, "desk", EMBLEM})
 
-#: How much an account's last but one post counts, beside its last.
+#: Weight of each older post against the next.
 FADING = 0.85
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one cover will be; `motif` is None where it shows none."""
+    """The plan of one cover; `motif` is None if it shows none."""
 
     style: str
     design: str
@@ -49,12 +44,12 @@ class Plan:
 
     @property
     def look(self) -> str:
-        """Return what makes it look as it does, for `Brief.recent`."""
+        """Return design, palette and motif, for `Brief.recent`."""
         return f"{self.design}/{self.palette.key}/{self.motif}"
 
 
 def plans_of(brief: Brief, count: int, *, has_title: bool) -> list[Plan]:
-    """Return a plan for each cover: by the title, and away from what `brief.recent` looks like."""
+    """Return a plan for each cover, by the title, unlike the looks in `brief.recent`."""
     style = brief.style if brief.style in DESIGNS else NEAREST
     digest = hashlib.sha256(f"{VERSION} {style} {brief.title}".encode("utf-8", "surrogatepass")).digest()
     random = Random(digest)  # noqa: S311  # no secret
@@ -87,7 +82,7 @@ def _designs(
             plain.insert(random.randrange(3), ("minimalist", EMBLEM))
         return plain
     if motif is None:
-        # A wrong thing is worse than none. What lives by its type alone needs a title.
+        # A wrong thing is worse than none. Designs of type need a title.
         return _in_turn(plain, free, random) if has_title else free
     around = fresh("illustration", [*AROUND, *(["desk"] if motif in topics.ON_DESK else [])])
     fitting = fresh("illustration", topics.SCENES.get(motif, ()))
@@ -106,7 +101,7 @@ def _in_turn(
 
 
 def _palettes(count: int, recent: Recent, random: Random) -> list[Palette]:
-    """Return a palette for each cover; one in three is dark, and which one differs."""
+    """Return a palette for each cover, one in three dark, in varying order."""
     light, dark = (
         cycle(sorted(random.sample(palettes, len(palettes)), key=lambda one: _familiar(recent, f"/{one.key}/")))
         for palettes in (LIGHT, DARK)
@@ -116,9 +111,9 @@ def _palettes(count: int, recent: Recent, random: Random) -> list[Palette]:
 
 
 def _familiar(recent: Recent, part: str, ending: str = "\0") -> float:
-    """Return how much a cover whose look has a part would resemble the recent ones; the same ending counts again.
+    """Return how much a look with a part, and maybe an ending, resembles the recent ones.
 
-    The last post's count most, and of a post's the first, which is the one that is mostly used."""
+    The last post counts most, and each post's first cover, which is used most."""
     return sum(
         FADING**age * (1 + look.endswith(ending)) * (2 if place == 0 else 1)
         for age, looks in enumerate(recent)

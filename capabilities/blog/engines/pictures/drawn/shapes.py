@@ -1,4 +1,4 @@
-"""Shapes: what motifs and props are made of, read from TOML and drawn by a pen in a palette's colours."""
+"""Shapes: the parts of motifs and props, read from TOML and drawn in a palette's colours."""
 
 import math
 import tomllib
@@ -16,7 +16,7 @@ _ROLE = "(?:ground|sky|ink|deep|mid|bright|accent|pale|white|black)"
 
 
 class Shape(BaseModel):
-    """A shape in one paint: a role of the palette, or one by day and one by night."""
+    """A shape in one paint: a role of the palette, or one for day and one for night."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     paint: Annotated[str, Field(pattern=f"^{_ROLE}(?:/{_ROLE})?$")]
@@ -51,7 +51,7 @@ class _Curve(Shape):
     curve: list[Point]
 
     def draw(self, pen: Pen, paint: Colour) -> None:
-        # Mirrored first, so that it is smooth at the axis, too.
+        # Mirrored first, to be smooth at the axis, too.
         pen.fill(smooth(_whole(self.curve) if self.mirrored else self.curve), paint, self.opacity)
 
 
@@ -164,7 +164,7 @@ _Entry = dict[Literal["shapes"], Annotated[list[_Any], Field(min_length=1)]]
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Shapes that are drawn one over the other; those with a `lean` are turned around the middle of the square."""
+    """Shapes one over the other; those with a `lean` are turned around the middle of the square."""
 
     shapes: tuple[Shape, ...]
 
@@ -181,7 +181,7 @@ def read_drawings(path: Path) -> Mapping[str, Drawing]:
 
 
 def _whole(half: Sequence[Point]) -> list[Point]:
-    """Return an outline of which one half is known; a point on the axis is in it once."""
+    """Return a whole outline from its half, with points on the axis once."""
     return [*half, *((-x, y) for x, y in reversed(half) if x)]
 
 
@@ -189,8 +189,8 @@ def _scaled(points: Sequence[Point], centre: Point, scale: float) -> list[Point]
     return [(centre[0] + x * scale, centre[1] + y * scale) for x, y in points]
 
 
-#: The things that stand for what a post is about, and what furnishes a scene; both by name.
+#: Things that stand for a post's subject, and furniture of scenes, by name.
 MOTIFS, PROPS = (read_drawings(Path(__file__).with_name(name)) for name in ("motifs.toml", "props.toml"))
 
-#: Stands where a design shows no motif.
+#: For designs without a motif.
 NOTHING = Drawing(())

@@ -1,4 +1,4 @@
-"""Topics: which motif and which scenes suit a post: what its title names, or else what is true for its category."""
+"""Topics: the motif and the scenes of a post, by its title or else its category."""
 
 import re
 import tomllib
@@ -10,40 +10,37 @@ from typing import Any
 
 from capabilities.blog.engines.pictures import Brief
 
-#: A title's words are looked through up to here: what a post is about stands before.
-LONGEST = 300
+#: Most characters of a title, and most tags, that are searched for a subject.
+LONGEST, FIRST_TAGS = 300, 2
 
-#: Further tags may be of things that are only mentioned.
-FIRST_TAGS = 2
-
-#: The languages that have words of their own; the words for `any` hold in all.
+#: Languages with words of their own; the words for `any` hold in all.
 LANGUAGES = ("en", "es", "fr", "de", "pt", "it")
 
 #: “Three days in Lisbon without a car” is about no car.
 WITHOUT = re.compile(r"\b(?:without|sans|ohne|sin|sem|senza)(?: (?:an?|the|any|une?|una?|eine?n?|um|uma))? \w+")
 
-#: Letters of scripts in which a word is found within others.
+#: Letters of scripts without spaces.
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
-#: What Arabic writes to a word (and, with, for, the), and its signs of vowels, which are mostly left out.
+#: Arabic prefixes (and, with, for, the), and optional signs of vowels.
 PREFIX, VOWELS = re.compile(r"\b(?:[وفبك]?ال|لل)(?=\w{3})"), re.compile(r"[\u064b-\u0652\u0640]")
 
 _HERE = Path(__file__).parent
 _TOPICS: Mapping[str, Any] = tomllib.loads((_HERE / "topics.toml").read_text("utf-8"))
 
-#: By motif: the words of categories that it is true for, whatever their posts are about; and the scenes that suit it.
+#: By motif: words of the categories that it is always true for, and the scenes that suit it.
 SYMBOLS: Mapping[str, Sequence[str]] = {motif: words.split() for motif, words in _TOPICS["symbols"].items()}
 SCENES: Mapping[str, Sequence[str]] = _TOPICS["scenes"]
 
-#: What can stand on a desk.
+#: Motifs that can stand on a desk.
 ON_DESK = frozenset(_TOPICS["on_desk"].split())
 
-#: Motif: its words by language, those of `any` language, and the phrases in which they do `not` mean it.
+#: Motif: its words by language, those of `any` language, and phrases in which they do `not` mean it.
 SUBJECTS: Mapping[str, Mapping[str, str]] = tomllib.loads((_HERE / "subjects.toml").read_text("utf-8"))
 
 
 def subject_of(title: str, tags: Sequence[str], language: str) -> str | None:
-    """Return the motif of the thing that a title, or else one of its first tags, names first; None: there is none."""
+    """Return the motif of the first thing that a title, or else a first tag, names, or None."""
     base = language.lower().replace("_", "-").partition("-")[0]
     pattern, motifs = _subjects(base if base in LANGUAGES else "")
     for text in (title[:LONGEST], *tags[:FIRST_TAGS]):
@@ -62,11 +59,10 @@ def subjects_in(text: str, language: str) -> frozenset[str]:
 
 
 def motif_of(brief: Brief) -> str | None:
-    """Return the motif of what a post is about, or else one that is true for its category; None: there is none."""
-    # A tag that the summary has not may only say what the category is. One of the title's words was looked at with
-    # those around it, which may give it another meaning.
+    """Return the motif of a post's subject, or else of its category, or None."""
+    # A tag that the summary lacks may only name the category; one from the title was read in its context already.
     title, summary = brief.title.lower(), brief.summary.lower()
-    # Where nobody is sure of the category, a tag's thing may be the wrong one.
+    # If the category is unsure, a tag's thing may be wrong.
     first = brief.tags[:FIRST_TAGS] if brief.category else ()
     tags = [tag for tag in first if tag.lower() in summary and tag.lower() not in title]
     return subject_of(brief.title, tags, brief.language) or _symbol_of(brief.category)
@@ -86,10 +82,9 @@ def _symbol_of(category: str) -> str | None:
 
 @cache
 def _subjects(language: str) -> tuple[re.Pattern[str], Sequence[str]]:
-    """Return a pattern that has a group for each entry of a language, and the motif of each group.
+    """Return a pattern with a group for each entry of a language, and the motif of each group.
 
-    The longest come first: “番茄工作法” (a way to work) begins with “番茄” (tomatoes).
-    """
+    The longest come first: “番茄工作法” (a way to work) begins with “番茄” (tomatoes)."""
     found = [
         (entry, motif)
         for motif, words in SUBJECTS.items()
@@ -109,7 +104,7 @@ def _pattern(entry: str) -> str:
 
 @cache
 def _others() -> re.Pattern[str]:
-    """Return a pattern of the phrases in which words mean something else."""
+    """Return a pattern of phrases in which words mean something else."""
     entries = [entry for words in SUBJECTS.values() for entry in _entries(words.get("not", ""))]
     within = "|".join(_words(entry) for entry in entries if UNSPACED.search(entry))
     spaced = "|".join(
@@ -119,7 +114,7 @@ def _others() -> re.Pattern[str]:
 
 
 def _words(text: str) -> str:
-    """Return a text's words in lower case, with a space between them."""
+    """Return a text's words in lower case, separated by spaces."""
     plain = VOWELS.sub("", unicodedata.normalize("NFKC", text)).lower()
     return PREFIX.sub("", " ".join(re.findall(r"\w+", plain)))
 

@@ -1,4 +1,4 @@
-"""Typesetting: a title set as large as its box allows, in even lines, with its ink exactly at the margins."""
+"""Typesetting: a title as large as its box allows, in even lines, with its ink at the margins."""
 
 import re
 import unicodedata
@@ -14,16 +14,16 @@ from capabilities.blog.engines.pictures.drawn.canvas import WIDTH
 from capabilities.blog.engines.pictures.drawn.colours import Colour
 from capabilities.blog.engines.pictures.drawn.fonts import Face, can_shape, sized
 
-#: The size in which words are measured; widths grow with the size.
+#: The size for measuring words; widths grow with the size.
 REFERENCE = 100
 
-#: From line to line, in sizes; more where tall letters need it.
+#: Distance of lines, in sizes; more for tall letters.
 LEADING = 1.14
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Where a title goes, in pixels from the top left."""
+    """The place of a title, in pixels from the top left."""
 
     left: float
     top: float
@@ -45,7 +45,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class TypesetPage:
-    """Where a title is set: `across` is start or centre; `down` is top, middle or bottom; sizes in pixels."""
+    """The layout of a title: `across` is start or centre; `down` is top, middle or bottom; sizes in pixels."""
 
     box: Box
     ink: Colour
@@ -54,30 +54,29 @@ class TypesetPage:
     largest: int = 92
     smallest: int = 34
     lines: int = 5
-    #: The colour of a short bar above the title; None: there is none.
-    bar: Colour | None = None
+    bar: Colour | None = None  #: the colour of a short bar above the title
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """How a text is set: in which font, language and direction (ltr or rtl)."""
+    """The font, language and direction (ltr or rtl) of a text."""
 
     face: Face
     language: str | None
     direction: str
 
     def options(self) -> dict[str, Any]:
-        """Return Pillow's options; without shaping it takes none."""
+        """Return Pillow's options, which it only takes with shaping."""
         return {"direction": self.direction, "language": self.language} if can_shape() else {}
 
     def drawn(self, size: float) -> dict[str, Any]:
-        """Return Pillow's options for drawing or measuring ink, from the start of the base line."""
+        """Return Pillow's options for drawing or measuring ink."""
         return {"anchor": "ls", "stroke_width": self.face.thicker * size, **self.options()}
 
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """A title that is broken into lines: `rise` and `fall` are how far ink goes above and below a base line."""
+    """A title broken into lines; `rise` and `fall`: ink above and below a base line."""
 
     lines: tuple[str, ...]
     script: Script
@@ -92,16 +91,16 @@ class Title:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Return whether the first letter with a direction goes from right to left."""
+    """Return whether the first letter with a direction is written from right to left."""
     classes = (unicodedata.bidirectional(character) for character in text)
     return next((name for name in classes if name in ("L", "R", "AL")), "L") != "L"
 
 
 def typeset(text: str, face: Face, page: TypesetPage, language: str) -> Title:
-    """Return a title that fits its page, shortened at a word's edge if it must be."""
+    """Return a title that fits its page, shortened at a word's end if necessary."""
     tag = language if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", language) else None
     script = Script(face, tag, "rtl" if is_right_to_left(text) else "ltr")
-    # About twice what fits in the smallest size: more need not be tried.
+    # About twice what fits in the smallest size.
     text = _shortened(text, round(4 * page.lines * page.box.width / page.smallest))
     low, high = 0, len(text)
     title = _largest(text, script, page)
@@ -134,17 +133,17 @@ def draw(image: Image.Image, title: Title, page: TypesetPage) -> None:
 
 
 def _edges(line: str, title: Title) -> tuple[float, float]:
-    """Return where a line's ink begins and ends, from its start: by the advance, large letters would look indented."""
+    """Return where a line's ink begins and ends: by the advance, large letters would look indented."""
     font = sized(title.script.face, title.size)
     options = title.script.drawn(title.size)
     left = font.getbbox(line, **options)[0]
-    # Pillow's box ends at the advance, so the last letter's own ink is looked at.
+    # Pillow's box ends at the advance, so the mask is measured.
     ink = font.getmask(line, **options).getbbox()
     return (left + ink[0], left + ink[2]) if ink else (left, left)
 
 
 def _shortened(text: str, length: int) -> str:
-    """Return the beginning of a text, up to `length` characters, cut at a word's edge if one is near."""
+    """Return the first `length` characters of a text, cut at a word's end if one is near."""
     if length >= len(text):
         return text
     head = text[:length]
@@ -157,8 +156,8 @@ def _shortened(text: str, length: int) -> str:
 
 
 def _largest(text: str, script: Script, page: TypesetPage) -> Title:
-    """Return the title as large as it goes, in any number of lines; it may be smaller than it should be."""
-    # A word stays whole as long as the title would not get much smaller for it.
+    """Return the title as large as possible in any number of lines, maybe smaller than `smallest`."""
+    # A word stays whole unless the title would get much smaller.
     comfortable = max(page.smallest, 0.55 * page.largest)
     fits = lambda part: _width(part, script) * comfortable <= page.box.width  # noqa: E731
     pieces = pieces_of(text, script.language or "", fits)
@@ -177,7 +176,7 @@ def _largest(text: str, script: Script, page: TypesetPage) -> Title:
     assert best is not None, "a text has at least one piece"  # noqa: S101  # settable() gives no empty title
     lines, size = best
     whole = int(size)
-    # Ink may reach over the advance, and small sizes are rounded.
+    # Ink may exceed the advance, and small sizes are rounded.
     while whole > 8 and _ink(lines, script, whole) > page.box.width:
         whole -= 1
     return Title(tuple(lines), script, whole, leading * whole, rise * whole, fall * whole)
@@ -185,12 +184,12 @@ def _largest(text: str, script: Script, page: TypesetPage) -> Title:
 
 @lru_cache(maxsize=4096)
 def _width(text: str, script: Script) -> float:
-    """Return a text's width, in sizes; the words of a title are measured again and again while it is set."""
+    """Return a text's width, in sizes; kept, as typesetting measures each word many times."""
     return float(sized(script.face, REFERENCE).getlength(text, **script.options())) / REFERENCE
 
 
 def _beauty(widths: list[float]) -> float:
-    """Return how well lines look together, 0..1: even and few, and the last one not too short."""
+    """Return the beauty of lines, 0 to 1: best are few even ones without a short last one."""
     even = sum(widths) / len(widths) / max(widths)
     widow = 0.92 if len(widths) > 1 and widths[-1] < 0.45 * max(widths) else 1.0
     return float(even**0.35) * 0.95 ** (len(widths) - 1) * widow

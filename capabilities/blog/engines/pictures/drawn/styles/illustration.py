@@ -2,10 +2,24 @@
 
 import math
 
-from capabilities.blog.engines.pictures.drawn import scenery
 from capabilities.blog.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circle, rounded, smooth
 from capabilities.blog.engines.pictures.drawn.colours import mixed
-from capabilities.blog.engines.pictures.drawn.scene import MARGIN, Scene, by_name, gradient, height_at, ridge, sprig
+from capabilities.blog.engines.pictures.drawn.scene import (
+    MARGIN,
+    Scene,
+    by_name,
+    draw_building,
+    draw_peak,
+    draw_pine,
+    draw_sun,
+    draw_tall_plant,
+    draw_trees,
+    gradient,
+    height_at,
+    ridge,
+    sprig,
+    waves,
+)
 from capabilities.blog.engines.pictures.drawn.shapes import PROPS
 from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage
 
@@ -48,13 +62,13 @@ def hills(scene: Scene) -> TypesetPage:
     """Hills one behind another, with trees, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky], bottom=420))
-    scenery.draw_sun(scene, random.uniform(760, 1000), 392, 104)
+    draw_sun(scene, random.uniform(760, 1000), 392, 104)
     ramp = (mixed(p.bright, p.sky, 0.45), p.bright, p.mid, p.deep)
     bases = (408, 462, 522, 590)
     for index, (paint, base) in enumerate(zip(ramp, bases, strict=True)):
         outline = ridge(random, base, 62 - 8 * index)
         if index in (1, 2):
-            scenery.draw_trees(scene, outline, (p.mid, p.deep)[index - 1], 26 + 16 * index, 9 - 2 * index)
+            draw_trees(scene, outline, (p.mid, p.deep)[index - 1], 26 + 16 * index, 9 - 2 * index)
         canvas.fill(outline, paint)
     for step in range(3):
         x, y = random.uniform(120, 620), 318 + 20 * step
@@ -66,18 +80,18 @@ def mountains(scene: Scene) -> TypesetPage:
     """Mountains with snow, pines before them, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky, mixed(p.sky, p.bright, 0.42)], bottom=470))
-    scenery.draw_sun(scene, random.uniform(180, 420), 382, 78)
+    draw_sun(scene, random.uniform(180, 420), 382, 78)
     back = mixed(p.bright, p.sky, 0.2)
     snow = mixed(p.bright, p.ink, 0.85) if p.is_dark else mixed(p.ground, (255, 255, 255), 0.6)
     for x, top, width in ((120, 420, 420), (560, 400, 460), (1010, 410, 480)):
-        scenery.draw_peak(scene, x + random.uniform(-40, 40), top, width, back, mixed(back, snow, 0.6))
+        draw_peak(scene, x + random.uniform(-40, 40), top, width, back, mixed(back, snow, 0.6))
     for x, top, width in ((330, 392, 520), (840, 328, 640)):
         place, height = x + random.uniform(-50, 50), top + random.uniform(-12, 12)
-        scenery.draw_peak(scene, place, height, width, p.mid, snow)
+        draw_peak(scene, place, height, width, p.mid, snow)
     outline = ridge(random, 566, 26)
     for _ in range(20):
         place = random.uniform(0, WIDTH)
-        scenery.draw_pine(scene, place, height_at(outline, place) + 8, random.uniform(46, 92))
+        draw_pine(scene, place, height_at(outline, place) + 8, random.uniform(46, 92))
     canvas.fill(outline, p.deep)
     return scene.above()
 
@@ -87,12 +101,12 @@ def sea(scene: Scene) -> TypesetPage:
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky], bottom=400))
     x = random.uniform(700, 960)
-    scenery.draw_sun(scene, x + random.choice((-230, 190)), 404, 96)
+    draw_sun(scene, x + random.choice((-230, 190)), 404, 96)
     ramp = (mixed(p.bright, p.sky, 0.4), p.bright, p.mid, p.deep)
     for index, paint in enumerate(ramp):
         if index == 2:
             PROPS["boat"](scene.pen(x, 400, 118, random.uniform(-5, 5)), p)
-        canvas.fill(scenery.waves(random.uniform(0, 200), 400 + index * 58, 10 + 5 * index, 150 + 40 * index), paint)
+        canvas.fill(waves(random.uniform(0, 200), 400 + index * 58, 10 + 5 * index, 150 + 40 * index), paint)
     return scene.above()
 
 
@@ -100,14 +114,14 @@ def city(scene: Scene) -> TypesetPage:
     """A skyline with lit windows, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky], bottom=430))
-    scenery.draw_sun(scene, random.uniform(240, 960), 398, 100)
+    draw_sun(scene, random.uniform(240, 960), 398, 100)
     ramp = (mixed(p.bright, p.sky, 0.4), p.mid, p.deep)
     for index, paint in enumerate(ramp):
         x = -random.uniform(0, 40)
         while x < WIDTH:
             width = random.uniform(62, 128)
             top = random.uniform(318 + 52 * index, 440 + 58 * index)
-            scenery.draw_building(scene, x, top, width, index, paint)
+            draw_building(scene, x, top, width, index, paint)
             x += width + random.choice((0, 0, 8, 18))
     return scene.above()
 
@@ -151,7 +165,7 @@ def garden(scene: Scene) -> TypesetPage:
         size = random.uniform(58, 76)
         root = shelf - size * 0.9
         if plant == TALL:
-            scenery.draw_tall_plant(scene, x, root, size)
+            draw_tall_plant(scene, x, root, size)
         else:
             PROPS[plant](scene.pen(x, root, size), p)
         pen = scene.pen(x, shelf, size)

@@ -35,19 +35,6 @@ def test_sentences_of_scripts_that_write_vowels_as_marks_are_found(engine: Extra
     assert engine.write(read_post("घर पर योग", content, "hi")).excerpt.startswith("योग शुरू करने")
 
 
-def test_a_post_is_told_by_what_it_opens_with(engine: Extractive) -> None:
-    content = (
-        "The first bicycle had no pedals. Karl Drais built his running machine in 1817, after a volcanic eruption had "
-        "ruined the harvest and horses were too expensive to feed.\n\nPedals came in the 1860s, on the front wheel. "
-        "To go faster, makers made that wheel bigger, and the penny-farthing was born. Falls were frequent.\n\n"
-        "The safety bicycle of 1885 had a chain, two equal wheels and soon pneumatic tyres. It changed the lives "
-        "of women. Susan B. Anthony said that the bicycle had done more to emancipate women than anything else in the "
-        "world.\n\nToday the electric motor is changing the bicycle again."
-    )
-    made = engine.write(read_post("The History of the Bicycle in Ten Objects", content, "en"))
-    assert made.excerpt.startswith("The first bicycle had no pedals.")
-
-
 def excerpt(engine: Extractive, title: str, content: str, language: str = "en") -> str:
     return engine.write(read_post(title, content, language)).excerpt
 
@@ -84,36 +71,50 @@ def test_greetings_are_no_excerpt(language: str, greeting: str, content: str, en
     assert made.startswith(content.partition(". ")[0])
 
 
-def test_an_interview_is_told_by_whole_sentences(engine: Extractive) -> None:
-    content = (
-        "Q: Why did you open a bookstore?\n\nA: Because nobody would hire me. I had been a librarian for twenty years,"
-        " and the library closed.\n\nQ: Is it profitable?\n\nA: Barely. Independent bookstores live on recommendations."
-    )
-    made = excerpt(engine, "Running a Bookstore", content)
-    assert made.startswith("I had been a librarian for twenty years")
-    assert "Q:" not in made
-
-
 def test_thanks_alone_say_less_than_the_title(engine: Extractive) -> None:
     made = excerpt(engine, "Release notes: 2.4", "- Dark mode\n- OAuth\n\nThanks to all contributors: @anna, @ben.")
     assert made.startswith("Release notes: 2.4")
 
 
-def test_a_post_on_newsletters_may_speak_of_them(engine: Extractive) -> None:
-    content = (
-        "A newsletter needs a subject line that promises one thing. Most subscribers read it on a phone.\n\n"
-        "Write the newsletter to one person. Send it on the same day each week, and subscribers will wait for it."
-    )
-    assert excerpt(engine, "How to Write a Newsletter", content).startswith("A newsletter needs a subject line")
-
-
-def test_the_answer_to_a_question_that_is_left_out_opens_no_excerpt(engine: Extractive) -> None:
-    content = (
-        "Have you ever tasted a tomato that was still warm from the sun? You don't need a garden for that.\n\n"
-        "A balcony with six hours of sun is enough for four tomato plants. Choose compact varieties, because tall vines"
-        " need stakes."
-    )
-    assert excerpt(engine, "Tomatoes on a Balcony", content).startswith("A balcony with six hours of sun")
+@pytest.mark.parametrize(
+    ("title", "content", "start"),
+    [
+        (
+            "The History of the Bicycle in Ten Objects",
+            "The first bicycle had no pedals. Karl Drais built his running machine in 1817, after an eruption had "
+            "ruined the harvest and horses were too expensive to feed.\n\nPedals came in the 1860s, on the wheel. "
+            "To go faster, makers made that wheel bigger, and the penny-farthing was born. Falls were frequent.\n\n"
+            "Today the electric motor is changing the bicycle again.",
+            "The first bicycle had no pedals.",
+        ),
+        (
+            "Running a Bookstore",
+            "Q: Why did you open a bookstore?\n\nA: Because nobody would hire me. I had been a librarian for twenty "
+            "years, and the library closed.\n\nQ: Is it profitable?\n\nA: Barely. Bookstores live on recommendations.",
+            "I had been a librarian for twenty years",
+        ),
+        (
+            "How to Write a Newsletter",
+            "A newsletter needs a subject line that promises one thing. Most subscribers read it on a phone.\n\nWrite "
+            "the newsletter to one person. Send it on the same day each week, and subscribers will wait for it.",
+            "A newsletter needs a subject line",
+        ),
+        (
+            "Tomatoes on a Balcony",
+            "Have you ever tasted a tomato that was still warm from the sun? You don't need a garden for that.\n\nA "
+            "balcony with six hours of sun is enough for four tomato plants. Choose compact varieties, because tall "
+            "vines need stakes.",
+            "A balcony with six hours of sun",
+        ),
+    ],
+    ids=["opening", "interview", "newsletter", "answer"],
+)
+def test_an_excerpt_begins_with_the_first_sentence_that_stands_alone(
+    title: str, content: str, start: str, engine: Extractive
+) -> None:
+    made = excerpt(engine, title, content)
+    assert made.startswith(start)
+    assert "Q:" not in made
 
 
 def test_an_excerpt_has_two_sentences_where_two_fit(engine: Extractive) -> None:

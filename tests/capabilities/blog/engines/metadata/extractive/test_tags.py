@@ -117,11 +117,7 @@ def test_tags_that_fill_up_are_in_the_posts_language(engine: Extractive) -> None
             "Ein gebrauchtes Objektiv kostet die Hälfte. Die Blende der Objektive muss sich leicht bewegen. " * 5,
             *("de", "objektive", {"lohnt", "gebrauchte"}),
         ),
-        (
-            "Las elecciones europeas explicadas a los jóvenes",
-            "",
-            *("es", "elecciones", {"explicadas"}),
-        ),
+        ("Las elecciones europeas explicadas a los jóvenes", "", *("es", "elecciones", {"explicadas"})),
         (
             "فوائد المشي لصحة القلب",
             "المشي مفيد لصحة القلب. يحتاج الإنسان إلى المشي كل يوم، ويقلل المشي من خطر الإصابة بأمراض القلب. " * 4,

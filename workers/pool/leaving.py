@@ -1,0 +1,39 @@
+"""Leaving: in a small system, a process that has used models ends when idle; the next one starts without them."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+from pipeline.log import get_logger
+from pipeline.operations.processes import memory_bytes
+
+log = get_logger(__name__)
+
+#: How long models are kept for the next request.
+IDLE = timedelta(minutes=3)
+LOOK_EVERY = timedelta(seconds=5)
+#: Memory taken since the process became ready that is worth a start of two seconds.
+WORTH_BYTES = 80_000_000
+
+
+def leave_when_idle(is_busy: Callable[[], bool]) -> None:
+    """End this process and its master when it has been idle for some minutes after work that took memory."""
+
+    def look() -> None:
+        ready_with, idle_since = None, time.monotonic()
+        while True:
+            time.sleep(LOOK_EVERY.total_seconds())
+            now, taken = time.monotonic(), memory_bytes()[0]
+            if is_busy():
+                idle_since = now
+                continue
+            ready_with = taken if ready_with is None else min(ready_with, taken)
+            if now - idle_since >= IDLE.total_seconds() and taken - ready_with >= WORTH_BYTES:
+                log.info("process ends, to give back the memory of idle models", memory_bytes=taken)
+                os.kill(os.getppid(), signal.SIGTERM)
+                return
+
+    threading.Thread(target=look, name="leaving", daemon=True).start()
