@@ -101,7 +101,7 @@ def _answer(line: bytes, data: Path, supervisor: Supervisor) -> dict[str, Any]:
             case {"command": "pools"}:
                 pass
             case {"command": "scale", "pool": str(name), "processes": int(processes), **how} if (
-                0 <= processes <= (most := int(how.get("most", processes))) <= MAX_PROCESSES
+                0 <= processes <= (most := int(str(how.get("most", processes)))) <= MAX_PROCESSES
             ):
                 supervisor.scale(name, processes)
                 if how.get("keep", True):

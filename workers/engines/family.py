@@ -14,7 +14,7 @@ from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
-from workers.engines.registry import load_engines
+from workers.engines.registry import list_endpoints, load_engines
 from workers.models.background import BackgroundFetch
 from workers.models.store import ModelStore
 
@@ -193,7 +193,9 @@ class Family:
         threading.Thread(
             target=_keep_looking, args=(known, seconds, ended), name=f"models {self.name}", daemon=True
         ).start()
-        self._fetch.start()
+        # A model of an endpoint comes first: whoever named it needs none here.
+        if not list_endpoints(self._settings, self.name):
+            self._fetch.start()
 
 
 def _keep_looking(known: "weakref.ref[Family]", seconds: float, ended: threading.Event) -> None:

@@ -27,6 +27,11 @@ from scripts.doctor.machine import check_disk, check_memory
 from workers.models.machine import Machine
 
 
+def said_by(ran: Ran) -> str:
+    """Return the words of a table."""
+    return " ".join(ran.out.replace("│", " ").split())
+
+
 def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> None:
     ran = pressroom("doctor")
 
@@ -64,18 +69,15 @@ def test_the_doctor_says_what_is_missing(
 def test_the_doctor_tells_what_a_pool_has_found_missing(pressroom: Callable[..., Ran], database: Database) -> None:
     database.run(publish_offers([Offer("synthesis", "espeak", ready=False, needs="a voice of its own")]))
 
-    ran = pressroom("doctor")
-
-    assert "the pool says: a voice of its own" in " ".join(ran.out.replace("│", " ").split())
+    assert "the pool says: a voice of its own" in said_by(pressroom("doctor"))
 
 
 def test_the_doctor_looks_at_engines_of_other_packages(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "plug_in")
     monkeypatch.setenv("PRESSROOM_SYNTHESIS__ENGINES", "hum,broken")
 
-    ran = pressroom("doctor")
+    said = said_by(pressroom("doctor"))
 
-    said = " ".join(ran.out.replace("│", " ").split())
     assert "ok synthesis: hum ready" in said
     assert "-- synthesis: broken pressroom_hum:Missing can't be loaded" in said
 
@@ -88,9 +90,8 @@ def test_the_doctor_tells_which_search_provider_rests(
     database.run(pacing.add_providers([name]))
     database.run(note(name, Event.BLOCKED, Settings().search, reason="captcha"))
 
-    ran = pressroom("doctor")
+    said = said_by(pressroom("doctor"))
 
-    said = " ".join(ran.out.replace("│", " ").split())
     assert "UTC, the search engine asked for a captcha" in said
     # The default, without a key, can't promise it.
     assert "a page that they miss may still be indexed" in said
@@ -106,9 +107,8 @@ def test_the_doctor_tells_whose_account_is_empty_and_what_helps(
     database.run(pacing.add_providers([name]))
     database.run(note(name, Event.REFUSED, Settings().search, reason="config:credits"))
 
-    ran = pressroom("doctor")
+    said = said_by(pressroom("doctor"))
 
-    said = " ".join(ran.out.replace("│", " ").split())
     assert "nothing left to pay with: top its account up, or set another PRESSROOM_SEARCH__SERPER__API_KEY" in said
     assert "nobody answers for Google" not in said
     assert "canary" not in said
@@ -167,10 +167,6 @@ def test_the_doctor_says_what_would_start_while_the_system_is_off(
     assert "-- PostgreSQL comes with the system (pginstall18); it will be made at the first start" in said
     assert "ok synthesis: espeak ready to be set up; no pool has done so yet" in said
     assert "-- optional, and absent or unknown" in said
-
-
-def said_by(ran: Ran) -> str:
-    return " ".join(ran.out.replace("│", " ").split())
 
 
 def test_the_doctor_waits_once_for_a_database_that_is_away(
