@@ -1,5 +1,7 @@
 """A small system: what it sets, where its operator has not, and when a process gives models back."""
 
+import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from pipeline.settings import Settings
 from scripts.system.programs import pool
 from scripts.system.sizing.small import small_environment, smaller
+from workers.pool.leaving import WORTH_BYTES, leave_when_idle
 
 
 def test_a_small_system_sets_what_its_operator_has_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,6 +23,19 @@ def test_a_small_system_sets_what_its_operator_has_not(tmp_path: Path, monkeypat
         "PRESSROOM_TRANSCRIPTION__WHISPER__IDLE_MINUTES": "1",
     }
     assert small_environment(Settings(data=tmp_path)) == {}
+
+
+@pytest.mark.parametrize(("grows_by", "leaves"), [(WORTH_BYTES, True), (WORTH_BYTES - 1, False)])
+def test_a_process_leaves_when_idle_after_work_that_took_memory(grows_by: int, leaves: bool) -> None:
+    memory, left, looks = [1_000], threading.Event(), iter([True, True])
+
+    def is_busy() -> bool:
+        memory[0] = 1_000 + grows_by
+        return next(looks, False)
+
+    moment = timedelta(milliseconds=5)
+    leave_when_idle(is_busy, idle=moment, look_every=moment, taken=lambda: memory[0], leave=left.set)
+    assert left.wait(10 if leaves else 0.2) == leaves
 
 
 def test_pools_that_share_a_process_have_a_thread_each() -> None:
