@@ -83,11 +83,14 @@ class Heartbeat:
         self._after_beat = after_beat
         self._end_process = end_process
         self._runs: list[Run] = []
+        #: When a run began last, in monotonic seconds; 0: never.
+        self.held_at = 0.0
         threading.Thread(target=self._loop, name="heartbeat", daemon=True).start()
 
     def hold(self, run: Run) -> None:
         """Keep a run's leases alive from now on."""
         self._runs.append(run)
+        self.held_at = run.started
 
     def drop(self, run: Run) -> None:
         """Stop keeping a run's leases alive."""

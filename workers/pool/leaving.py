@@ -20,25 +20,25 @@ WORTH_BYTES = 80_000_000
 
 
 def leave_when_idle(
-    is_busy: Callable[[], bool],
+    busy_at: Callable[[], float],
     *,
     idle: timedelta = IDLE,
     look_every: timedelta = LOOK_EVERY,
     taken: Callable[[], int] = lambda: memory_bytes()[0],
     leave: Callable[[], object] = lambda: os.kill(os.getppid(), signal.SIGTERM),
 ) -> None:
-    """End this process and its master when it has been idle for some minutes after work that took memory."""
+    """End this process and its master when it has been idle for some minutes after work that took memory.
+
+    `busy_at` returns when it had work last, in monotonic seconds; 0: never."""
 
     def look() -> None:
-        ready_with, idle_since = taken(), time.monotonic()
+        ready_with = 0
         while True:
             time.sleep(look_every.total_seconds())
-            now, memory = time.monotonic(), taken()
-            if is_busy():
-                idle_since = now
-            elif memory - ready_with < WORTH_BYTES:
-                ready_with = min(ready_with, memory)
-            elif now - idle_since >= idle.total_seconds():
+            memory, last = taken(), busy_at()
+            if not last:
+                ready_with = memory
+            elif memory - ready_with >= WORTH_BYTES and time.monotonic() - last >= idle.total_seconds():
                 log.info("process ends, to give back the memory of idle models", memory_bytes=memory)
                 leave()
                 return

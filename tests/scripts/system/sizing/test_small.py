@@ -1,6 +1,7 @@
 """A small system: what it sets, where its operator has not, and when a process gives models back."""
 
 import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -27,14 +28,17 @@ def test_a_small_system_sets_what_its_operator_has_not(tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize(("grows_by", "leaves"), [(WORTH_BYTES, True), (WORTH_BYTES - 1, False)])
 def test_a_process_leaves_when_idle_after_work_that_took_memory(grows_by: int, leaves: bool) -> None:
-    memory, left, looks = [1_000], threading.Event(), iter([True, True])
+    left, moment, began = threading.Event(), timedelta(milliseconds=5), time.monotonic()
+    worked = iter([0.0, 0.0])  # then since the beginning
+    memory = iter([40_000_000, 50_000_000])  # while it starts
 
-    def is_busy() -> bool:
-        memory[0] = 1_000 + grows_by
-        return next(looks, False)
-
-    moment = timedelta(milliseconds=5)
-    leave_when_idle(is_busy, idle=moment, look_every=moment, taken=lambda: memory[0], leave=left.set)
+    leave_when_idle(
+        lambda: next(worked, began),
+        idle=moment,
+        look_every=moment,
+        taken=lambda: next(memory, 50_000_000 + grows_by),
+        leave=left.set,
+    )
     assert left.wait(10 if leaves else 0.2) == leaves
 
 
