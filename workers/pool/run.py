@@ -131,7 +131,7 @@ class Runner:
 
     def busy_at(self) -> float:
         """Return when it had work last, in monotonic seconds; 0: never."""
-        return time.monotonic() if self._heartbeat.held() else self._heartbeat.held_at
+        return time.monotonic() if self._heartbeat.held() else self._heartbeat.dropped_at
 
     def stop(self) -> None:
         """Claim nothing more; `drain` and `serve` return when all runs have ended or been given back."""
