@@ -48,7 +48,7 @@ class Pools(Middleware):
         """Start to report this process to operators."""
         if isinstance(broker, WakeBroker):
             if self._settings.small:
-                leave_when_idle(lambda: any(runner.is_busy() for runner in list(self._runners.values())))
+                leave_when_idle(lambda: max((one.busy_at() for one in list(self._runners.values())), default=0.0))
             self._end_telling = ProcessReporter(lambda: ", ".join(self._runners) or "starting").start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:

@@ -15,7 +15,7 @@ from pipeline.errors import NotReady, PressroomError
 from pipeline.operations.supervision import MAX_PROCESSES, SOCKET, ask, nothing_runs, sockets_folder
 from pipeline.settings import Settings
 from scripts.system.folders import private_folder, write_private
-from scripts.system.sizing.autoscale import keep_bounds
+from scripts.system.sizing.bounds import keep_bounds
 from scripts.system.supervisor import Supervisor
 
 

@@ -19,17 +19,13 @@ from pipeline.operations.supervision import Pool
 from scripts.console import Console
 from scripts.system.orphan_reaper import OrphanReaper, group_lives, kill_group
 from scripts.system.programs import Program
-from scripts.system.sizing.out_of_memory import count_kills
+from scripts.system.sizing.out_of_memory import ADVICE, Shortages, count_kills
 
 #: The pause before a restart doubles from the first to the longest.
 FIRST_PAUSE = timedelta(milliseconds=100)
 LONGEST_PAUSE = timedelta(seconds=2)
 #: After running for so long, a program's next pause is the first again.
 STEADY = timedelta(seconds=10)
-#: A program that the kernel kills so often in a row for its memory is left alone for a while.
-MOST_SHORTAGES = 3
-SHORTAGE_PAUSE = timedelta(minutes=10)
-ADVICE = "give the machine more memory, run fewer processes, or start `pressroom up --small`"
 
 
 @dataclass(eq=False)
@@ -130,9 +126,10 @@ class Supervisor:
     async def _keep(self, replicas: ReplicaSet, replica: Replica) -> None:
         """Restart a process until its replica is retired."""
         name, pause = f"{replicas.program.name}.{replica.number}", timedelta()
-        shortages = 0
+        shortages = Shortages(self._count_kills)
         while not replica.retired.is_set():
-            started, kills, status = time.monotonic(), self._count_kills(), 0
+            started, status = time.monotonic(), 0
+            shortages.watch()
             try:
                 status = await self._run_once(replicas.program, replica, name)
                 how = f"ended with {status}"
@@ -142,12 +139,9 @@ class Supervisor:
                 break
             steady = time.monotonic() - started >= STEADY.total_seconds()
             pause = FIRST_PAUSE if steady else min(max(pause * 2, FIRST_PAUSE), LONGEST_PAUSE)
-            shortages = shortages + 1 if status and self._count_kills() > kills else 0
-            if shortages:
+            if shortages.have_struck(status):
                 replicas.out_of_memory += 1
-                how = f"was killed, as memory ran out: {ADVICE}"
-            if shortages >= MOST_SHORTAGES:
-                pause, shortages = SHORTAGE_PAUSE, 0
+                how, pause = f"was killed, as memory ran out: {ADVICE}", max(pause, shortages.pause)
             replicas.restarts += 1
             self._console.say(f"{name} {how}; starting it again in {pause.total_seconds():.1f} s")
             with suppress(TimeoutError):

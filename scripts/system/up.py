@@ -28,7 +28,7 @@ from scripts.system.kept_log import KeptLog
 from scripts.system.listener import becomes_ready, listening, reachable
 from scripts.system.prepare import run_preparation
 from scripts.system.programs import Program, Server
-from scripts.system.sizing.autoscale import read_bounds
+from scripts.system.sizing.bounds import read_bounds
 from scripts.system.sizing.small import SHARED, has_little_memory, small_environment, smaller
 from scripts.system.supervisor import Supervisor
 from scripts.system.terminal_lines import readable

@@ -83,6 +83,8 @@ class Heartbeat:
         self._after_beat = after_beat
         self._end_process = end_process
         self._runs: list[Run] = []
+        #: When a run ended last, in monotonic seconds; 0: never.
+        self.dropped_at = 0.0
         threading.Thread(target=self._loop, name="heartbeat", daemon=True).start()
 
     def hold(self, run: Run) -> None:
@@ -92,6 +94,7 @@ class Heartbeat:
     def drop(self, run: Run) -> None:
         """Stop keeping a run's leases alive."""
         self._runs.remove(run)
+        self.dropped_at = time.monotonic()
 
     def held(self) -> list[Run]:
         """Return the runs that go on."""

@@ -19,21 +19,28 @@ LOOK_EVERY = timedelta(seconds=5)
 WORTH_BYTES = 80_000_000
 
 
-def leave_when_idle(is_busy: Callable[[], bool]) -> None:
-    """End this process and its master when it has been idle for some minutes after work that took memory."""
+def leave_when_idle(
+    busy_at: Callable[[], float],
+    *,
+    idle: timedelta = IDLE,
+    look_every: timedelta = LOOK_EVERY,
+    taken: Callable[[], int] = lambda: memory_bytes()[0],
+    leave: Callable[[], object] = lambda: os.kill(os.getppid(), signal.SIGTERM),
+) -> None:
+    """End this process and its master when it has been idle for some minutes after work that took memory.
+
+    `busy_at` returns when it had work last, in monotonic seconds; 0: never."""
 
     def look() -> None:
-        ready_with, idle_since = None, time.monotonic()
+        ready_with = 0
         while True:
-            time.sleep(LOOK_EVERY.total_seconds())
-            now, taken = time.monotonic(), memory_bytes()[0]
-            if is_busy():
-                idle_since = now
-                continue
-            ready_with = taken if ready_with is None else min(ready_with, taken)
-            if now - idle_since >= IDLE.total_seconds() and taken - ready_with >= WORTH_BYTES:
-                log.info("process ends, to give back the memory of idle models", memory_bytes=taken)
-                os.kill(os.getppid(), signal.SIGTERM)
+            time.sleep(look_every.total_seconds())
+            memory, last = taken(), busy_at()
+            if not last:
+                ready_with = memory
+            elif memory - ready_with >= WORTH_BYTES and time.monotonic() - last >= idle.total_seconds():
+                log.info("process ends, to give back the memory of idle models", memory_bytes=memory)
+                leave()
                 return
 
     threading.Thread(target=look, name="leaving", daemon=True).start()

@@ -129,9 +129,9 @@ class Runner:
         except PressroomError as error:
             log.warning("offers not published", queue=self._queue, error=error.message)
 
-    def is_busy(self) -> bool:
-        """Return whether it holds work."""
-        return bool(self._heartbeat.held())
+    def busy_at(self) -> float:
+        """Return when it had work last, in monotonic seconds; 0: never."""
+        return time.monotonic() if self._heartbeat.held() else self._heartbeat.dropped_at
 
     def stop(self) -> None:
         """Claim nothing more; `drain` and `serve` return when all runs have ended or been given back."""

@@ -1,6 +1,5 @@
-"""Autoscale: pools between two bounds, by the age of their queue; and the bounds, which outlive a restart."""
+"""Autoscale: pools between their two bounds, by the age of their queue."""
 
-import json
 import time
 from pathlib import Path
 
@@ -9,27 +8,13 @@ from pipeline.log import get_logger
 from pipeline.operations.load import QueueLoad, read_load
 from pipeline.operations.supervision import pools, scale
 from pipeline.registry import Kinds
-from scripts.system.folders import write_private
+from scripts.system.sizing.bounds import read_bounds
 
 log = get_logger(__name__)
 
-FILE = "pools.json"
 #: A pool grows when its oldest item has waited for so long, and shrinks when none has waited for as long as the other.
 OLD_SECONDS = 5.0
 IDLE_SECONDS = 60.0
-
-
-def read_bounds(data: Path) -> dict[str, tuple[int, int]]:
-    """Return the least and the most processes of each pool that was scaled."""
-    try:
-        return {name: (int(low), int(high)) for name, (low, high) in json.loads((data / FILE).read_text()).items()}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
-
-
-def keep_bounds(data: Path, name: str, low: int, high: int) -> None:
-    """Keep a pool's bounds for the next start."""
-    write_private(data / FILE, json.dumps(read_bounds(data) | {name: (low, high)}))
 
 
 def next_size(size: int, bounds: tuple[int, int], load: QueueLoad, *, idle_seconds: float) -> int:

@@ -102,7 +102,7 @@ def test_events_come_without_redis_and_end_at_a_restart(
 
 
 def test_events_of_a_deleted_key_end_within_five_seconds(service: Service, client: Payer, follow: Any) -> None:
-    key = service.post("/keys", {"name": "short"}, client.api_key).json["key"]
+    key = service.post("/keys", {"name": "short"}, client.api_key).json
     events = follow(service, service.submit({"text": "hi"}, client.api_key), key["api_key"])
     assert next(events)[0] == "progress"
     deleted_at = time.monotonic()

@@ -21,7 +21,7 @@ from scripts.system import control
 from scripts.system.control import System
 from scripts.system.folders import private_folder
 from scripts.system.programs import Program, environment
-from scripts.system.sizing.autoscale import read_bounds
+from scripts.system.sizing.bounds import read_bounds
 from scripts.system.supervisor import Supervisor
 
 SYSTEM = System(1, "http://127.0.0.1:8000", "postgresql://embedded", "unix:///embedded")

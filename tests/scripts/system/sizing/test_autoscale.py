@@ -7,7 +7,8 @@ import pytest
 from pipeline.errors import InvalidRequest
 from pipeline.operations.load import QueueLoad
 from scripts.commands.system import read_bounds as read_words
-from scripts.system.sizing.autoscale import FILE, keep_bounds, next_size, read_bounds
+from scripts.system.sizing.autoscale import next_size
+from scripts.system.sizing.bounds import FILE, keep_bounds, read_bounds
 
 
 @pytest.mark.parametrize(
