@@ -100,7 +100,7 @@ def test_flux2_klein_of_the_catalogue_makes_pictures(tmp_path: Path) -> None:
     first, second = _files(engine, 2)
 
     assert first != second
-    assert _files(engine, 1) == [first]
+    assert _files(engine, 2) == [first, second]
 
 
 @pytest.mark.parametrize("size", [(1_216, 640), (1_200, 630)])
