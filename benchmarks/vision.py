@@ -1,113 +1,118 @@
-"""Vision: batches of pictures through the whole system beside the bare engine, and what a worker grows by."""
+"""Vision: pictures and a post through the llama engine beside bare llama.cpp, and what a worker grows by."""
 
+import base64
+import io
+import json
+import subprocess
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.request import urlopen
 
-from capabilities.alt_text.engines.blip import Blip
+from gguf import GGMLQuantizationType as Kind
+from PIL import Image
+from tiny_gguf import Shape, build_gguf
 
-from benchmarks.blip_model import build
 from benchmarks.pictures import TOLD, picture_server
 from benchmarks.report import Table
 from benchmarks.systems import Running, pressroom
-from capabilities.alt_text.engines import CaptionRequest
-from capabilities.alt_text.handlers.alt_text import WAITING_SIDE
-from pipeline.settings import Settings
-from workers.engines import malloc
-from workers.media.images.picture import Picture
-from workers.media.images.reading import read_picture
+from capabilities.alt_text.engines.llama import Llama
+from capabilities.alt_text.settings import CaptioningSettings
+from workers.engines.llama.server import CHILD
 
-#: Batch sizes among which the bare engine has its best, and rounds; one takes five minutes on two cores.
-SIZES, ROUNDS = (1, 4, 8), 1
-#: The same on a GPU.
-CUDA_SIZES, CUDA_ROUNDS = (8, 16, 32, 64), 7
-#: The most that one request may have.
-BATCH = 100
-#: Most growth of a worker over the pictures of the second table, in MB.
+#: The shapes of the catalogue's models, whose speed does not depend on the values of their weights.
+QWEN = Shape(
+    layers=28, width=2_048, hidden=6_144, heads=16, pairs=8, head=128, words=151_936, kind=Kind.Q4_K, fine=Kind.Q6_K,
+    sections=(24, 20, 20, 0), vision_layers=24, vision_width=1_024, vision_hidden=4_096, vision_heads=16,
+    vision_kind=Kind.Q8_0, deep=(5, 11, 17), sway=0.02,
+)  # fmt: skip
+SMOL = Shape(
+    "llama", layers=32, width=960, hidden=2_560, heads=15, pairs=5, head=64, words=49_280, kind=Kind.Q8_0,
+    fine=Kind.Q8_0, vision_layers=12, vision_width=768, vision_hidden=3_072, vision_heads=12, vision_kind=Kind.Q8_0,
+    side=512, longest=2_048, scale=4, deep=(), sway=0.02,
+)  # fmt: skip
+#: Tokens of an answer: three texts of mode `all`. A post is 2,000 tokens with an answer of 150.
+ANSWER_TOKENS, POST_WORDS, POST_ANSWER = 80, 650, 150
+ROUNDS = 3
+#: What a worker may grow by over the pictures of the second table, in MB.
 GROWTH_MB = 24
 LOOPBACK = {"PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8", "PRESSROOM_CAPTIONING__CACHE_HOURS": "0"}
 PATIENCE_SECONDS = 3_000
+#: Bare llama.cpp: the same options, its library called in the process that has the model.
+BARE = """
+import importlib.util, json, sys, time
+spec = importlib.util.spec_from_file_location("child", sys.argv[1])
+child = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(child)
+server = child.load(json.loads(sys.stdin.readline()))
+for line in sys.stdin:
+    began = time.perf_counter()
+    server.handle_chat_completions(line)
+    print(time.perf_counter() - began, flush=True)
+"""
 
 
 def measure(*, quick: bool) -> Iterator[Table]:
-    """Describe many pictures without a model, then some with one."""
-    malloc.use_one_arena()  # as a worker's: the bare engine is to be as quick as it can be
+    """Describe many pictures without a model, then some with one of each of the catalogue's shapes."""
     with picture_server() as address:
         yield _memory(address, 1_000)
-        with TemporaryDirectory(prefix="pressroom-blip-") as folder:
-            model = build(Path(folder))
-            sizes, rounds = _extent()
-            if quick:
-                sizes, rounds = sizes[-1:], 1
-            yield _describing(address, model, sizes, rounds, count=16 if quick else BATCH)
+    with TemporaryDirectory(prefix="pressroom-gguf-") as folder:
+        for name, shape in {"smolvlm2-500m": SMOL, "qwen3-vl-2b": QWEN}.items():
+            if not quick or shape is SMOL:
+                yield _describing(name, build_gguf(Path(folder) / name, shape), rounds=1 if quick else ROUNDS)
 
 
-def _extent() -> tuple[Sequence[int], int]:
-    """Return the batch sizes to try, and how many rounds to measure."""
-    import torch
-
-    return (CUDA_SIZES, CUDA_ROUNDS) if torch.cuda.is_available() else (SIZES, ROUNDS)
-
-
-def _describing(address: str, model: Path, sizes: Sequence[int], rounds: int, *, count: int) -> Table:
-    settings = Settings(captioning={"engines": "blip", "blip": {"model": str(model)}})
-    engine = Blip.from_settings(settings)
+def _describing(name: str, folder: Path, *, rounds: int) -> Table:
+    engine = Llama(CaptioningSettings(llama={"model": str(folder)}))
     engine.setup()
-    wishes = [CaptionRequest(picture, ("short",), "en") for picture in _pictures(address, count)]
-    engine.caption(wishes[:1])
-    rates = {size: _bare(engine, wishes[: max(sizes)], size) for size in sizes}
-    best = max(rates, key=lambda size: rates[size])
+    server = engine.server
     table = Table(
-        "Alt text",
-        f"POST /batch of {count} photos of 300 kB, from a web server on this machine, BLIP base with random weights; "
-        f"raw: the engine alone, its pictures decoded before, {best} at a time.",
+        f"llama: {name}",
+        f"Random weights of the true shape, {server.options.threads} threads, {server.options.slots} slots; a picture "
+        f"of 1,024 x 768 with {ANSWER_TOKENS} tokens of text, a post of about 2,000 tokens; raw: the library alone.",
     )
-    blip = {"PRESSROOM_CAPTIONING__ENGINES": "blip", "PRESSROOM_CAPTIONING__BLIP__MODEL": str(model)}
-    with pressroom(**LOOPBACK, **blip, PRESSROOM_CAPTIONING__BATCH=str(best)) as running:
-        _describe(running, address, [10**6])
+    options = {field: getattr(server.options, field) for field in server.options.__dataclass_fields__} | {"key": "k"}
+    bare = subprocess.Popen([sys.executable, "-c", BARE, str(CHILD)], stdin=-1, stdout=-1, text=True)
+    assert bare.stdin is not None
+    assert bare.stdout is not None
+    bare.stdin.write(json.dumps(options) + "\n")
+    kinds = {
+        "picture": (_picture, ANSWER_TOKENS),
+        "post": (_post, POST_ANSWER),
+    }
+    for what, (content, most) in kinds.items():
         ours, raw = [], []
-        for round_number in range(rounds):
-            numbers = range(count * round_number, count * (round_number + 1))
-            ours.append(_describe(running, address, numbers))
-            raw.append(_bare(engine, wishes, best))
-        table.compare("whole system", ours, raw, unit="images/s", least=0.9)
-    for size, rate in rates.items():
-        table.say(f"engine alone, {size} at a time", f"{rate:.2f} images/s")
+        for number in range(rounds):
+            messages = [{"role": "user", "content": content(number)}]
+            grammar = f'root ::= "\\"" [a-z ]{{{most * 8},{most * 9}}} "\\""'
+            began = time.perf_counter()
+            server.ask(messages, grammar=grammar, most=most)
+            ours.append(1 / (time.perf_counter() - began))
+            body = {"messages": messages, "grammar": grammar, "max_tokens": most, "temperature": 0}
+            bare.stdin.write(json.dumps(body) + "\n")
+            bare.stdin.flush()
+            raw.append(1 / float(bare.stdout.readline()))
+        table.compare(f"a {what}", ours, raw, unit="/s", least=0.95)
+        table.say(f"seconds a {what}", f"{1 / max(ours):.1f} s")
+    table.say(
+        "resident", f"{_memory_mb(server.pid or 0, 'VmRSS'):.0f} MB, at most {_memory_mb(server.pid or 0, 'VmHWM'):.0f}"
+    )
+    bare.kill()
+    bare.communicate()
+    server.stop()
     return table
 
 
-def _pictures(address: str, count: int) -> list[Picture]:
-    """Return photos as they wait for an engine."""
-    found = []
-    for number in range(count):
-        with urlopen(f"{address}/{number}.jpg", timeout=30) as answer:
-            picture = read_picture(answer.read(), max_pixels=40_000_000, max_side=16_000, shrink_to=WAITING_SIDE)
-        found.append(picture)
-    return found
+def _post(number: int) -> str:
+    return "word " * POST_WORDS + str(number)
 
 
-def _bare(engine: Blip, wishes: Sequence[CaptionRequest], size: int) -> float:
-    """Return the images a second of the engine in a loop."""
-    engine.batch = size
-    began = time.perf_counter()
-    for first in range(0, len(wishes), size):
-        engine.caption(wishes[first : first + size])
-    return len(wishes) / (time.perf_counter() - began)
-
-
-def _describe(running: Running, address: str, numbers: Sequence[int]) -> float:
-    """Return the images a second of a batch."""
-    images = [{"image_url": f"{address}/{number}.jpg"} for number in numbers]
-    began = time.perf_counter()
-    answer = running.ask("/batch", {"images": images}, timeout=PATIENCE_SECONDS)
-    took = time.perf_counter() - began
-    assert answer.status == 200, answer.body
-    # Random weights may say nothing that is a text; what matters here is that it was said.
-    codes = {result.get("code") for result in answer.json["results"]}
-    assert not {code for code in codes if code and code.startswith(("image", "internal"))}, codes
-    return len(images) / took
+def _picture(number: int) -> list[dict[str, object]]:
+    file = io.BytesIO()
+    Image.effect_noise((1_024, 768), 40 + number).convert("RGB").save(file, "JPEG", quality=90)
+    url = "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
+    return [{"type": "text", "text": "word " * 100}, {"type": "image_url", "image_url": {"url": url}}]
 
 
 def _memory(address: str, count: int) -> Table:
@@ -119,8 +124,8 @@ def _memory(address: str, count: int) -> Table:
             images = [{"image_url": f"{address}/{number}.jpg"} for number in numbers]
             answer = running.ask("/batch", {"images": images}, timeout=PATIENCE_SECONDS).json
             assert [result["alt_text"] for result in answer["results"]] == [TOLD] * len(images)
-            sizes.append(_status_mb(running, "VmRSS"))
-        peak = _status_mb(running, "VmHWM")
+            sizes.append(_worker_mb(running, "VmRSS"))
+        peak = _worker_mb(running, "VmHWM")
     grown = sizes[-1] - sizes[1]
     table.say("resident", " ".join(f"{size:.0f}" for size in sizes))
     table.say("at most", f"{peak:.0f} MB")
@@ -128,7 +133,11 @@ def _memory(address: str, count: int) -> Table:
     return table
 
 
-def _status_mb(running: Running, field: str) -> float:
+def _worker_mb(running: Running, field: str) -> float:
     (pid,) = running.workers("vision")
+    return _memory_mb(pid, field)
+
+
+def _memory_mb(pid: int, field: str) -> float:
     lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1_024

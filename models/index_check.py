@@ -23,7 +23,7 @@ from models.columns import Row, document, moment, one_of
 
 _items, _jobs = (Row.metadata.tables[name] for name in ("item", "job"))
 
-#: What a list of index jobs reads: else all that the account has asked for. Other kinds of jobs never enter it.
+#: For lists of index jobs, which else read all of an account's jobs. Other kinds never enter it.
 JOB_INDEX = Index(
     "job_index_kinds_idx",
     _jobs.c.account_id,
@@ -31,7 +31,7 @@ JOB_INDEX = Index(
     postgresql_where=text("kind IN ('index_check', 'index_submit')"),
 )
 
-#: What index jobs count (capabilities/index_check/results/jobs.py): else a list of a hundred reads a million URLs.
+#: For the counts of index jobs (capabilities/index_check/results/jobs.py): a list of a hundred may have a million URLs.
 ITEM_INDEXES = (
     Index("item_indexed_idx", _items.c.job_id, postgresql_where=text("output->>'reason' = 'indexed'")),
     Index(
@@ -57,7 +57,7 @@ class SearchProviderRow(Row, table=True):
     blocked_rounds: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the release before; not used
     brief_limits: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row, of an API
     evasions: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row
-    #: What makes its empty pages believed (capabilities/index_check/handlers/proofs.py).
+    #: Evidence that its empty pages are real (capabilities/index_check/handlers/proofs.py).
     proven_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last showed rows of the site asked for
     blocked_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last blocked us, or evaded an answer
     answered_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last gave an answer that counts
@@ -67,7 +67,7 @@ class SearchProviderRow(Row, table=True):
 
 
 class VerdictRow(Row, table=True):
-    """What a search provider last said of a page, whoever asked: a cache."""
+    """A search provider's last answer about a page, for all accounts: a cache."""
 
     __table_args__ = (Index("verdict_checked_at_idx", "checked_at"),)
 
@@ -184,7 +184,7 @@ class OwnedSiteRow(Row, table=True):
 
 
 class SiteQuotaRow(Row, table=True):
-    """What a service still answers about a site today, whoever asks: its pace and quota, for all processes."""
+    """A service's pace and quota for a site today, shared by all accounts and processes."""
 
     service: str = Field(primary_key=True)
     property: str = Field(primary_key=True)

@@ -52,14 +52,14 @@ class JobRow(Row, table=True):
             "deleted_at",
             postgresql_where=text("deleted_at IS NOT NULL AND purged_at IS NULL"),
         ),
-        # What operators look through for reasons (pipeline/operations/failures.py).
+        # For operators' list of failures (pipeline/operations/failures.py).
         # Neither names a column that the first claim changes (`state`, `started_at`), which then writes no index.
         Index(
             "job_ended_badly_idx",
             "finished_at",
             postgresql_where=text("finished_at IS NOT NULL AND (items_failed > 0 OR error IS NOT NULL)"),
         ),
-        # What a list of jobs that were not delivered whole reads; one that succeeds never enters it. It names no column
+        # For lists of jobs that were not delivered whole; one that succeeds never enters it. It names no column
         # that the first claim changes (`state`, `started_at`), which then writes no index.
         Index(
             "job_undelivered_idx",

@@ -8,7 +8,7 @@ from sqlmodel import Field
 
 from models.columns import BUSY_TABLE, Row, moment, one_of
 
-#: What can happen to credits: given to the account; set aside for a job, at submission and later; taken; given back.
+#: Changes of credits: given to the account; set aside for a job, at submission and later; taken; given back.
 ENTRIES = ("grant", "hold", "raise", "capture", "release")
 
 
@@ -27,7 +27,7 @@ class CreditEntryRow(Row, table=True):
             postgresql_using="brin",
             postgresql_with={"pages_per_range": "32", "autosummarize": "on"},
         ),
-        # What operators gave: a few among millions.
+        # For operators' grants: a few lines among millions.
         Index("credit_entry_grant_idx", "account_id", "created_at", postgresql_where=text("entry = 'grant'")),
         Index(
             "credit_entry_captured_idx",  # what a key was charged
@@ -59,7 +59,7 @@ class CreditEntryRow(Row, table=True):
 
 
 class KeySpendingRow(Row, table=True):
-    """What a key was charged from the start of `before`'s month (UTC) up to `before`: no line of it can come any more.
+    """A key's charges from the start of `before`'s month (UTC) up to `before`, when no more lines can come.
 
     Only a memo: the ledger has the same lines, and says the same without this row.
     """
@@ -70,7 +70,7 @@ class KeySpendingRow(Row, table=True):
 
 
 class UsageDayRow(Row, table=True):
-    """What an account used on a day (UTC) at a route by a key, of the lines that are summed: requests by their holds,
+    """An account's usage on a day (UTC) at a route by a key, of the summed lines: requests by their holds,
     credits by their captures, and what both changed of what is held.
 
     Only a memo: the ledger has the same lines, and says the same without this row.

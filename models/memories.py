@@ -1,4 +1,4 @@
-"""What capabilities remember of an account: the words of its lexicon, the looks of its covers."""
+"""Memories: what capabilities keep for an account, its lexicon and the looks of its covers."""
 
 from datetime import datetime
 from typing import Any

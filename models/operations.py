@@ -1,4 +1,4 @@
-"""What pools offer, and how queues were: for the API and for operators."""
+"""Operations: the offers of pools, and samples of queues."""
 
 from datetime import datetime
 from typing import Any
@@ -23,7 +23,7 @@ class OfferRow(Row, table=True):
 
 
 class QueueSampleRow(Row, table=True):
-    """One row a queue and minute. What is counted is a sum since Redis last had none; null: Redis was away."""
+    """One row a queue and minute. Counts are sums since Redis last had none; null: Redis was away."""
 
     at: datetime = Field(sa_column=Column(moment().type, primary_key=True))  # a full minute
     queue: str = Field(primary_key=True)

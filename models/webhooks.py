@@ -10,9 +10,9 @@ from sqlmodel import Field
 
 from models.columns import Row, document, moment, one_of
 
-#: What may become of a delivery.
+#: States of a delivery.
 DELIVERY_STATES = ("pending", "delivered", "failed")
-#: Who waits for a delivery; rows of the release before have no account.
+#: The account that waits for a delivery; rows of the release before have no account.
 PAYER = text("coalesce(account_id, webhook_id)")
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-#: What makes a spreadsheet take a cell for a formula, and its full-width forms.
+#: Beginnings that make a spreadsheet read a cell as a formula, with their full-width forms.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 

@@ -20,6 +20,8 @@ class PressroomError(Exception):
     message: str = ""
     field: str | None = None
     retry_after: timedelta | None = None
+    #: Whether it is a fault of ours that passes: a worker tries again until the job's deadline.
+    passes: ClassVar[bool] = False
     #: Headers of an HTTP answer that all errors of a class have.
     headers: ClassVar[Mapping[str, str]] = {}
 

@@ -40,7 +40,7 @@ WHOLE = BeforeValidator(_whole)
 
 
 class Stored(BaseModel):
-    """What an item's row keeps, as JSON. Newer code reads older rows: fields are only added, with defaults."""
+    """JSON that an item's row keeps. Newer code reads older rows: fields are only added, with defaults."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, hide_input_in_errors=True)
 
@@ -177,7 +177,7 @@ class Kind(Generic[R, I, O]):
     example: ClassVar[Mapping[str, Any]]
 
     # Optional.
-    #: What its progress counts.
+    #: The unit of its progress.
     unit: ClassVar[str] = "items"
     #: Files among the request's form fields.
     files: ClassVar[tuple[str, ...]] = ()

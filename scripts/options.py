@@ -62,7 +62,7 @@ def _checked(url: str) -> str:
 def open_database(data: Path | None) -> Iterator[Database]:
     """Connect to the running system's database. Raises NotReady when none runs."""
     url, _ = settings_of_running(settings_for(data)).server_urls()
-    with database_errors(psycopg.Error, ServiceUnavailable), Database(url, patience=PATIENCE) as database:
+    with database_errors(psycopg.Error, ServiceUnavailable, url=url), Database(url, patience=PATIENCE) as database:
         yield database
 
 
@@ -74,7 +74,7 @@ def list_rows(data: Path | None, sql: str, **parameters: Any) -> list[list[Any]]
 
 
 @contextmanager
-def database_errors(*errors: type[Exception]) -> Iterator[None]:
+def database_errors(*errors: type[Exception], url: str = "") -> Iterator[None]:
     """Translate errors of a server that is away or not migrated. Raises NotReady."""
     try:
         yield
@@ -83,10 +83,20 @@ def database_errors(*errors: type[Exception]) -> Iterator[None]:
             raise  # it comes from the artifact store
         reason = (str(getattr(error, "orig", error)).splitlines() or [type(error).__name__])[0]
         if isinstance(error, ServiceUnavailable):
-            reason = f"it does not answer within {PATIENCE.total_seconds():g} seconds"
+            silence = f"it does not answer within {PATIENCE.total_seconds():g} seconds"
+            reason = (url and why_refused(url)) or silence
         raise NotReady(
             f"The database can't be used: {reason}. Check DATABASE_URL, and run `pressroom migrate`."
         ) from error
+
+
+def why_refused(url: str) -> str | None:
+    """Return what the server, or the network, has against a connection, such as a wrong password; None: nothing."""
+    try:
+        psycopg.connect(url, connect_timeout=round(PATIENCE.total_seconds())).close()
+    except psycopg.OperationalError as error:
+        return (str(error).splitlines() or [type(error).__name__])[0]
+    return None
 
 
 def read_id(text: str) -> UUID:

@@ -17,6 +17,7 @@ from servers import start_postgres, start_redis
 from capabilities.index_check.results.jobs import PROVIDERS
 from pipeline.database import Database
 from pipeline.lifecycle.migrations import migrate
+from scripts.system.embedded.roles import OWNER, ROLE
 
 #: Fixtures that tests of several folders use.
 pytest_plugins = ("api_fixtures", "pipeline_fixtures", "command_fixtures")
@@ -80,9 +81,9 @@ def named(url: str, database: str) -> str:
 
 @pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A PostgreSQL, its database empty."""
+    """A PostgreSQL, its database empty, by the superuser, who can make more of them."""
     with start_postgres(tmp_path_factory.mktemp("postgres")) as url:
-        yield url
+        yield url.replace(ROLE, OWNER)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from pipeline.operations.child_processes import shimmed
 from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
 from scripts.system.embedded.postgres import create_database
+from scripts.system.embedded.roles import OWNER
 from scripts.system.programs import Server, environment
 
 #: Who waits for a lock of ours; others may wait for each other, as the server's own housekeeping does. Unlike
@@ -33,7 +34,7 @@ def start_postgres(folder: Path, *, is_durable: bool = False) -> Iterator[str]:
     server = postgres.server(folder)
     with running(server, folder, lambda: create_database(server.url)):
         if not is_durable:
-            with psycopg.connect(server.url, autocommit=True) as connection:
+            with psycopg.connect(server.url, user=OWNER, autocommit=True) as connection:
                 for setting in NO_SYNC:
                     connection.execute(f"ALTER SYSTEM SET {setting} = off")
                 connection.execute("SELECT pg_reload_conf()")

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -108,6 +109,37 @@ def test_systemd_units_run_our_programs_and_give_them_time(name: str) -> None:
     else:
         assert without_bind(words) == EXPECTED[name.removeprefix("pressroom-")]
     assert "KillMode=mixed" in text
+
+
+def test_systemd_takes_the_units_and_finds_them_hard_to_misuse(tmp_path: Path) -> None:
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("systemd is not here")
+    for file in (DEPLOY / "systemd").glob("pressroom*"):
+        name = file.name.replace("@.", "@vision-1.")
+        (tmp_path / name).write_text(file.read_text().replace("/opt/pressroom/bin/", "/bin/true "))
+    units = sorted(tmp_path.iterdir())
+
+    verified = subprocess.run([analyze, "verify", *units], capture_output=True, text=True, check=False)
+    assert [line for line in verified.stderr.splitlines() if str(tmp_path) in line] == []
+    for unit in units:
+        if unit.suffix == ".service":
+            command = [analyze, "security", "--offline=yes", "--threshold=30", unit]  # in tenths
+            assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def test_the_target_of_systemd_starts_every_program() -> None:
+    target = (DEPLOY / "systemd" / "pressroom.target").read_text()
+    wanted = set(re.findall(r"pressroom-[\w@-]+\.service", target))
+    assert wanted == {"pressroom-api.service", "pressroom-sweep.service"} | {
+        f"pressroom-pool@{queue}-1.service" for queue in QUEUES
+    }
+
+
+def test_images_of_others_are_pinned_by_version() -> None:
+    images = re.findall(r"image: ((?:postgres|valkey|minio)\S+)", (DEPLOY / "docker" / "compose.yaml").read_text())
+    assert len(images) == 4
+    assert [image for image in images if not re.search(r":\S*\d+\.\d+|RELEASE\.\d", image)] == []
 
 
 @pytest.mark.parametrize("manifest", manifests(), ids=lambda one: f"{one['kind']}-{one['metadata']['name']}")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -226,3 +228,34 @@ def test_an_audit_asks_about_every_version_that_is_locked(tmp_path: Path) -> Non
     )
     pins = {f"{name}=={version}" for file in FOLDER.glob("*.txt") for name, version in pinned(file.stem)}
     assert set(asked.read_text().split()) == pins
+
+
+def test_a_release_is_verified_offline_and_no_change_goes_unseen(tmp_path: Path) -> None:
+    release, key = runpy.run_path(str(FOLDER / "release.py")), Ed25519PrivateKey.generate()
+    for name in ("a.whl", "b.tar.gz"):
+        (tmp_path / name).write_text(name)
+    release["sign"](tmp_path, key)
+    assert release["verify"](tmp_path, key.public_key()) == []
+    assert "not signed" in release["verify"](tmp_path, Ed25519PrivateKey.generate().public_key())[0]
+    (tmp_path / "a.whl").write_text("evil")
+    (tmp_path / "b.tar.gz").unlink()
+    assert [line.split()[0] for line in release["verify"](tmp_path, key.public_key())] == ["a.whl", "b.tar.gz"]
+
+
+def test_a_release_sets_the_version_and_cuts_the_changelog() -> None:
+    release = runpy.run_path(str(FOLDER / "release.py"))
+    pyproject = release["set_version"]((ROOT / "pyproject.toml").read_text(), "1.2.3")
+    assert tomllib.loads(pyproject)["project"]["version"] == "1.2.3"
+    log = "# Changelog\n\n## Unreleased\n\n- New.\n\n## 0.9.0 (2025-01-01)\n\n- Old.\n"
+    made = release["cut"](log, "1.2.3", "2026-01-01")
+    assert made.startswith("# Changelog\n\n## Unreleased\n\n## 1.2.3 (2026-01-01)\n\n- New.\n\n## 0.9.0")
+    with pytest.raises(ValueError, match="nothing under Unreleased"):
+        release["cut"](made, "1.2.4", "2026-01-02")
+
+
+def test_licences_with_conditions_are_told() -> None:
+    licences = runpy.run_path(str(FOLDER / "licences.py"))
+    page, packages = (ROOT / "docs" / "licences.md").read_text(), dict(licences["installed"]())
+    assert licences["faults"](packages, page) == []
+    added = {"evil": "GPL-3.0-only", "nameless": "", "both": "MIT AND GPL-2.0-only", "choice": "GPL-2.0-only OR MIT"}
+    assert [line.split(":")[0] for line in licences["faults"](added, page)] == ["both", "evil", "nameless"]

@@ -21,6 +21,7 @@ from pipeline.wakes.broker import WakeBroker, actor_name, connect
 from workers.engines import malloc
 from workers.engines.resources import Resources
 from workers.pool.handlers import load_handlers
+from workers.pool.leaving import leave_when_idle
 from workers.pool.run import Runner
 
 #: Statements that a process's runs send at once.
@@ -46,6 +47,8 @@ class Pools(Middleware):
     def after_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Start to report this process to operators."""
         if isinstance(broker, WakeBroker):
+            if self._settings.small:
+                leave_when_idle(lambda: max((one.busy_at() for one in list(self._runners.values())), default=0.0))
             self._end_telling = ProcessReporter(lambda: ", ".join(self._runners) or "starting").start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:

@@ -10,9 +10,10 @@ from falcon.asgi import SSEvent
 from api.http.operations import Operation, Reply
 from api.http.request_context import context_of
 from api.jobs.job_resources import TAG, find_own_job
+from api.services.auth import header_key, query_key
 from api.services.resource import Resource
 from api.services.waiting import Restarting, Waiter
-from pipeline.errors import ServiceUnavailable
+from pipeline.errors import PressroomError, ServiceUnavailable
 from pipeline.jobs.job_documents import job_document
 from pipeline.lifecycle.jobs import Job, find_job
 
@@ -39,9 +40,9 @@ class JobEvents(Resource):
         waiter = context_of(req).at_end.enter_context(place)
         resp.set_header("X-Job-Id", str(job.id))
         resp.set_header("X-Accel-Buffering", "no")  # nginx would collect events before it passes them on
-        resp.sse = self._follow(job, waiter)
+        resp.sse = self._follow(req, job, waiter)
 
-    async def _follow(self, job: Job, waiter: Waiter) -> AsyncIterator[SSEvent | None]:
+    async def _follow(self, req: falcon.asgi.Request, job: Job, waiter: Waiter) -> AsyncIterator[SSEvent | None]:
         shown = None
         spoke_at = time.monotonic()
         while True:
@@ -57,8 +58,19 @@ class JobEvents(Resource):
                 yield None  # a comment
             try:
                 job = await self._next(job, waiter)
+                await self._check_caller(req)
             except Restarting:
                 return  # the client connects again, to another process
+            except ServiceUnavailable:
+                continue
+            except PressroomError:
+                return  # the key was deleted, or whoever was signed in has signed out
+
+    async def _check_caller(self, req: falcon.asgi.Request) -> None:
+        """Look again whether the key or the session is good. Raises PressroomError."""
+        if hasattr(req.context, "session"):
+            del req.context.session
+        await self._services.authenticate(req, header_key(req) or query_key(req))
 
     async def _next(self, job: Job, waiter: Waiter) -> Job:
         """Return the job as it is a moment later, or as it was when the database is away."""

@@ -15,7 +15,7 @@ from pipeline.settings import LimitSettings, TierLimits
 
 #: Tiers are what limits are set for; `models.accounts` has the same for its CHECK.
 TIERS = tuple(name for name, field in LimitSettings.model_fields.items() if field.annotation is TierLimits)
-#: What the account that a fresh system starts with may spend.
+#: Credits of a fresh system's first account.
 FIRST_CREDITS = 10_000
 
 

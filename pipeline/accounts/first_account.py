@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FirstAccount:
-    """What the owner of a fresh system gets, once: a key, and the token of a link that signs in once."""
+    """The key and the one-time sign-in token that the owner of a fresh system is shown once."""
 
     api_key: str
     sign_in_token: str

@@ -42,7 +42,7 @@ class NewKey:
 
     @property
     def hash(self) -> bytes:
-        """What is stored."""
+        """The stored hash."""
         return hash_key(self.secret)
 
     @property

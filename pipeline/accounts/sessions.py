@@ -161,7 +161,7 @@ class EmailInvalid(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whoever may sign in as an account."""
+    """An account, for signing in."""
 
     account_id: UUID
     password_hash: str | None

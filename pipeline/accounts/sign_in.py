@@ -19,16 +19,19 @@ def set_email(account_id: UUID, email: str) -> Statement[bool]:
 
 
 def set_password(account_id: UUID, password: str) -> list[Statement[Any]]:
-    """Return the statements that set a password and sign all browsers out; the last returns how many.
+    """Return the statements that set a password, end the sign-in links, and sign all browsers out.
 
-    Run them in one transaction and in this order, so that nobody who knew the old password stays signed in, or signs in
-    meanwhile. Hashing takes about 0.1 s. Raises PasswordInvalid."""
+    The last returns how many browsers. Run them in one transaction and in this order, so that nobody who knew the old
+    password stays signed in, or signs in meanwhile. Hashing takes about 0.1 s. Raises PasswordInvalid."""
     changing = Statement(
         "UPDATE account SET password_hash = %(hash)s WHERE id = %(id)s RETURNING id",
         {"id": account_id, "hash": hash_password(password)},
         bool,
     )
-    return [changing, end_sessions(account_id)]
+    unlinking: Statement[None] = Statement(
+        "DELETE FROM sign_in_link WHERE account_id = %(id)s RETURNING 1 AS ended", {"id": account_id}, lambda rows: None
+    )
+    return [changing, unlinking, end_sessions(account_id)]
 
 
 def set_operator(account_id: UUID, *, is_operator: bool) -> Statement[bool]:

@@ -39,7 +39,7 @@ LEFT JOIN (
     FROM ({used}) u GROUP BY u.api_key_id) c ON c.api_key_id = k.id
 WHERE k.account_id = %(account)s AND k.revoked_at IS NULL AND NOT k.is_dashboard
 """).format(used=used_sql())
-#: What a request may change, and its columns.
+#: Columns that a request may change.
 CHANGEABLE = ("name", "requests_per_minute", "credits_per_month", "routes")
 _ADD_WITHIN = SQL(
     "{insert} WHERE (SELECT count(*) FROM api_key k WHERE k.account_id = %(account)s"

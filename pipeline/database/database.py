@@ -106,9 +106,10 @@ async def _tell_async(connection: "psycopg.AsyncConnection[Row]") -> None:
 
 
 class DatabaseUnavailable(ServiceUnavailable):
-    """The database does not answer; a worker tries again for some minutes."""
+    """The database does not answer."""
 
     code = "database_unavailable"
+    passes = True
     retry_after = timedelta(seconds=2)
 
 

@@ -108,7 +108,7 @@ class PipelinedConnection(psycopg.AsyncConnection[Row]):
 
 
 def _exchange(server: pq.abc.PGconn, sends: Sequence[Callable[[], None]], count: int) -> PQGen[list[Any]]:
-    """Send all, then read so many results. What is sent up to the pipeline's sync is one transaction."""
+    """Send all, then read so many results. All up to the pipeline's sync is one transaction."""
     server.enter_pipeline_mode()
     for send in sends:
         send()

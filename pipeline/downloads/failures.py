@@ -7,7 +7,7 @@ import aiohttp
 
 from pipeline.downloads.connecting import AddressForbidden
 
-#: What a user can do about a URL of a private address.
+#: The remedy for a URL of a private address.
 REMEDY = "Use a URL that anybody on the Internet can open, or let the operator allow its network."
 
 

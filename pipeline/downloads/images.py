@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from pipeline.errors import InvalidRequest
 
-#: What workers/media/images reads, as messages name it.
+#: Formats that workers/media/images reads, for messages.
 FORMATS = "JPEG, PNG, WebP, GIF, AVIF, TIFF, BMP or HEIC"
 
 

@@ -9,7 +9,7 @@ import idna
 
 #: Longest URL that is taken.
 MAX_CHARACTERS = 2_048
-#: What the URL of a page begins with, as a pattern of JSON Schema.
+#: The beginning of a page's URL, as a pattern of JSON Schema.
 SCHEME = r"^[Hh][Tt][Tt][Pp][Ss]?://"
 #: Longest host, with its last dot (RFC 1035, 2.3.4).
 MAX_HOST = 254
@@ -21,7 +21,7 @@ PORT = r"(?::(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
 PLAIN = re.compile(rf"https?://(?=[^/?#]{{1,250}}(?:[/?#]|$)){HOST.pattern}{PORT}(?:[/?#][!-\[\]-~]*)?")
 #: RFC 3986, 2.3: these mean the same, escaped or not.
 UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
-#: What may stand unescaped in a path or query beside them; everything else is written as %XX.
+#: Also unescaped in a path or query; everything else is written as %XX.
 KEPT = frozenset(b"!$&'()*+,;=:@/?")
 ESCAPED = re.compile(rb"%[0-9A-Fa-f]{2}")
 UNFIT = re.compile(r"[\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f\u2060\u3000\ufeff\ud800-\udfff\\]")

@@ -12,7 +12,7 @@ from pipeline.lifecycle.jobs import Job, JobState
 from pipeline.registry import Kinds
 from pipeline.timestamps import Timestamp
 
-#: What a stored error says of its answer's status and headers, and not in its body.
+#: Fields of a stored error that are the answer's status and headers, not its body.
 NOT_SHOWN = frozenset({"status", "retry_after_seconds"})
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
 
@@ -29,7 +29,7 @@ class JobProgress:
 
 @dataclass(slots=True)
 class JobCredits:
-    """What a job set aside, what it cost, and what was given back."""
+    """Credits that a job held, captured and released."""
 
     held: NonNegativeInt
     captured: NonNegativeInt

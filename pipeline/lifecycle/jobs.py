@@ -49,7 +49,7 @@ class Job:
 
     @property
     def name(self) -> str | None:
-        """What its request calls it, where its kind has names."""
+        """The name in its request, for kinds that have names."""
         name = self.request.get("name")
         return name if isinstance(name, str) else None
 

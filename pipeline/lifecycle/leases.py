@@ -108,7 +108,7 @@ def heartbeat(beats: Sequence[Beat], *, lease_for: timedelta) -> Statement[set[i
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """What became of raise_hold: `raised`, `insufficient` or `key_limit` (nothing changed), or `lost` (no longer the
+    """The outcome of raise_hold: `raised`, `insufficient` or `key_limit` (nothing changed), or `lost` (no longer the
     caller's). `available` is the account's balance; of `key_limit`, what the key has left of its month's credits."""
 
     outcome: Literal["raised", "insufficient", "key_limit", "lost"]

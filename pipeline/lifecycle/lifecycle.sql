@@ -181,7 +181,7 @@ BEGIN
     WHERE a.id = p_account;
 END $$;
 
--- uncount (sweep): take jobs that have ended off their accounts' counters. Who ends a job does not do it: all of an
+-- uncount (sweep): take jobs that have ended off their accounts' counters. Ending a job does not do it: all of an
 -- account's reports would then wait for each other's commits. Accounts that are locked now come next time. Returns how many
 -- jobs were taken off. An account without open jobs counts from nought, whatever processes of another release left.
 CREATE FUNCTION lifecycle.uncount(p_accounts integer) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -274,12 +274,12 @@ BEGIN
 END $$;
 
 -- was_refused: whether a job ended in a way that uses no Idempotency-Key up: it was never carried out in time, its
--- account was suspended, or a worker found what the API could not see (a file that is no audio, a text without a word,
--- a price past the balance).
+-- account was suspended, a worker found what the API could not see (a file that is no audio, a text without a word, a
+-- price past the balance), or it failed by a fault of ours.
 CREATE FUNCTION lifecycle.was_refused(p_state text, p_error jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT p_state = 'expired'
         OR p_state = 'cancelled' AND coalesce(p_error ->> 'code' = 'account_suspended', false)
-        OR p_state = 'failed' AND coalesce((p_error ->> 'status')::integer BETWEEN 400 AND 499, false)
+        OR p_state = 'failed' AND coalesce((p_error ->> 'status')::integer >= 400, false)
 $$;
 
 -- claim: lease the next items of the best lane among those that the worker can serve, at most its limit.
@@ -577,7 +577,7 @@ BEGIN
     END IF;
 END $$;
 
--- settle: end a job that the caller has locked, once. What was earned is captured; `released` is the rest, which the
+-- settle: end a job that the caller has locked, once. Earned credits are captured; `released` is the rest, which the
 -- caller gives back to the account. `p_ok` and `p_failed` are items that have ended and are not counted yet. Without
 -- `p_state` it is as its items are. A webhook that is to be told gets a delivery, whose body the sweep writes
 -- (pipeline/jobs/job_ends.py); the trigger that tells of jobs which the release before ends is kept from it.
@@ -678,6 +678,18 @@ LANGUAGE sql AS $$
             ORDER BY w.run_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
         RETURNING coalesce(i.lane, i.kind) AS lane)
     SELECT w.lane::text, count(*) FROM woken w GROUP BY w.lane
+$$;
+
+-- recover (sweep): items whose lease ran out before p_until were lost with the whole system: at once again, no crash.
+-- Returns how many there were.
+CREATE FUNCTION lifecycle.recover(p_until timestamptz, p_limit integer) RETURNS bigint LANGUAGE sql AS $$
+    WITH recovered AS (
+        UPDATE item i SET state = 'waiting', run_at = now(), updated_at = now()
+        WHERE i.id = ANY (ARRAY(
+            SELECT l.id FROM item l WHERE l.state = 'leased' AND l.lease_until < least(now(), p_until)
+            ORDER BY l.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
+        RETURNING i.id)
+    SELECT count(*) FROM recovered
 $$;
 
 -- reap (sweep): items of one job whose lease ran out have crashed: again after 1, 2, 4 … s, or failed at the last.

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import psycopg
 from alembic import command
@@ -19,7 +20,7 @@ import models.migrations
 from pipeline import lifecycle
 from pipeline.errors import NotReady
 
-#: How long a migration waits for a table. Whoever wants that table meanwhile waits as well, so this is short; and it is
+#: How long a migration waits for a table. Others that want the table wait behind it, so this is short; and it is
 #: half of what PostgreSQL takes to look for deadlocks: then it is the migration that gives way, and tries again.
 LOCK_TIMEOUT = timedelta(milliseconds=500)
 #: How long a migration that finds no moment for itself is tried again: longer than most backups read.
@@ -41,6 +42,24 @@ def migrate(url: str) -> None:
                 _upgrade(engine, revision)
             with engine.begin() as connection:
                 _install_lifecycle(connection)
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def new_tables(url: str, revision: str) -> Iterator[psycopg.Connection[Any]]:
+    """Make the tables as they were after a migration, and yield the connection whose transaction makes them.
+
+    Raises NotReady when this release has no such migration."""
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    try:
+        with _turn(engine), engine.begin() as connection:
+            config = alembic_config(connection)
+            script = ScriptDirectory.from_config(config)
+            if revision not in {one.revision for one in script.walk_revisions()}:
+                raise NotReady(_later(revision, script.get_current_head() or ""))
+            command.upgrade(config, revision)
+            yield cast("psycopg.Connection[Any]", connection.connection.driver_connection)
     finally:
         engine.dispose()
 
@@ -77,7 +96,11 @@ def _missing(engine: Engine) -> list[str]:
         if _has_functions(connection):
             # A later release has been here after this one. Its migrations only add, so that this one works on.
             return []
-    raise NotReady(
+    raise NotReady(_later(current, head))
+
+
+def _later(current: str, head: str) -> str:
+    return (
         f"The database is of a later release: it has migration {current}, and this release's last is {head}."
         " Start that release, or restore a backup of this one."
     )

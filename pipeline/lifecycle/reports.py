@@ -19,7 +19,7 @@ from pipeline.lifecycle.schema import call
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of an item. `credits` are those earned, at most its price; `lane` is another one to go on in."""
+    """An item's outcome. `credits` are those earned, at most its price; `lane` moves a released item."""
 
     item_id: int
     outcome: Literal["done", "failed", "retry", "release"]
@@ -69,7 +69,7 @@ def report_together(reports: Iterable[tuple[UUID, Sequence[Outcome]]]) -> Statem
     )
 
 
-#: What a turn answers: what of the report counted, and what was claimed.
+#: The answer to a turn: the reports that counted, and the claimed items.
 ReportedAndClaimed = tuple[list[Taken], list[ClaimedItem]]
 
 

@@ -44,7 +44,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """What became of a submission. Only `accepted` made a job; `replayed` names the job of the first request.
+    """The outcome of a submission. Only `accepted` made a job; `replayed` names the first request's job.
 
     `created_at` is None when the job was there already: its row says. `available` is the account's balance; of
     `key_limit`, what the key has left of its own credits of the month.
@@ -97,7 +97,7 @@ CANCELLED = {
     "status": 409,
     "error": "Conflict",
     "code": "job_cancelled",
-    "message": "The job was cancelled. What was not delivered was not charged.",
+    "message": "The job was cancelled. Undelivered items were not charged.",
 }
 
 

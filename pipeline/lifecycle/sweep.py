@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -22,7 +22,7 @@ EXPIRED = {
     "retry_after_seconds": 1,
     "error": "Service Unavailable",
     "code": "job_expired",
-    "message": "The job was not finished by its deadline. What was not delivered was not charged; send it again.",
+    "message": "The job was not finished by its deadline. Undelivered items were not charged; send it again.",
 }
 CRASHED = {
     "status": 500,
@@ -33,7 +33,7 @@ CRASHED = {
 
 SUSPENDED = {
     "status": int(AccountSuspended.status),
-    **AccountSuspended("The account was suspended meanwhile. What was not delivered was not charged.").document(),
+    **AccountSuspended("The account was suspended meanwhile. Undelivered items were not charged.").document(),
 }
 
 
@@ -54,6 +54,11 @@ class Reaped:
     job_id: UUID
     crashed: int
     job_state: str | None
+
+
+def recover(until: datetime) -> Statement[int]:
+    """Make items ready again whose leases ran out before `until`, and count no crash; returns how many."""
+    return call("recover", {"until": until, "limit": SWEEP_ROWS}, lambda rows: int(rows[0]["recover"]))
 
 
 def reap() -> Statement[Reaped | None]:

@@ -64,7 +64,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What was found: the windows' entries after this use, when the oldest of them was made, and today's count."""
+    """The windows' entries after this use, the time of the oldest of them, and today's count."""
 
     minute_admitted: bool
     minute_used: int

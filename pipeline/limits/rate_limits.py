@@ -22,7 +22,7 @@ from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
 
-#: What headers say where there is no limit: the largest whole number that a structured field of HTTP can have (RFC
+#: Value of headers without a limit: the largest whole number that a structured field of HTTP can have (RFC
 #: 8941, section 3.3.1). Clients that compare numbers need no case of its own for it, as they would for a word or -1.
 NO_LIMIT = 999_999_999_999_999
 #: How long Redis is left alone after it failed.

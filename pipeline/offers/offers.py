@@ -28,7 +28,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """What all pools offer, engines in order of preference."""
+    """The offers of all pools, engines in order of preference."""
 
     engines: tuple[Offer, ...] = ()
     _made: dict[Callable[["Offers"], Any], Any] = field(default_factory=dict, compare=False, repr=False)

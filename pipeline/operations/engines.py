@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.database import Row, Statement
 
 #: Parts of an offer that are about models.
-MODELS = frozenset(("models", "fetchable"))
+MODELS = frozenset(("models", "fetchable", "install"))
 
 
 @dataclass(frozen=True, slots=True)

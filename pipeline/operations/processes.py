@@ -53,7 +53,7 @@ class Process:
         return datetime.now(UTC) - self.told_at > GONE_AFTER
 
 
-#: What this process downloads now: bytes done and in all by model.
+#: This process's downloads: bytes done and in all, by model.
 downloads: dict[str, tuple[int, int]] = {}
 
 
@@ -111,7 +111,7 @@ def _process(told: dict[str, Any]) -> Process:
     return Process(**{name: value for name, value in told.items() if name in FIELDS})
 
 
-#: What is read of a process; a later version may tell more.
+#: Fields read of a process; a later version may report more.
 FIELDS = frozenset(one.name for one in fields(Process))
 
 

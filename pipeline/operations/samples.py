@@ -35,7 +35,7 @@ MOST_ROWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class QueueSums:
-    """What workers have counted of a queue: items by outcome, and the seconds of all runs together."""
+    """A queue's sums as workers count them: items by outcome, and the seconds of all runs."""
 
     queue: str
     done: int = 0
@@ -82,7 +82,7 @@ def sums_of(queue: str, sums: Iterable[Sum]) -> QueueSums:
 
 
 def keep_samples(load: Load, sums: Sequence[Sum] | None) -> Statement[int]:
-    """Write how each queue is; returns how many rows that made. Of several sweeps, the first of a minute writes.
+    """Write a sample of each queue; return how many rows that made. The first sweep of a minute writes.
 
     No sums means that Redis is away."""
     rows = [asdict(queue) | (asdict(sums_of(queue.queue, sums)) if sums is not None else {}) for queue in load.queues]

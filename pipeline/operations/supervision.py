@@ -1,6 +1,6 @@
 """Supervision: how other processes ask the supervisor of a `pressroom up`, over a unix socket of its user alone.
 
-Request and answer are one line of JSON each. What answers is scripts/system/control.py.
+Request and answer are one line of JSON each. scripts/system/control.py answers.
 """
 
 import hashlib
@@ -28,13 +28,15 @@ LONGEST_NAME = "/postgres/.s.PGSQL.5432"
 
 @dataclass(frozen=True)
 class Pool:
-    """What is running of a program."""
+    """A program's running processes."""
 
     name: str
     wanted: int
     pids: list[int]
     restarts: int
     scalable: bool
+    #: How many of its processes the kernel has killed for memory.
+    out_of_memory: int = 0
 
 
 class SupervisorSilent(PressroomError):
@@ -62,9 +64,20 @@ def pools(data: Path, *, patience_seconds: float | None = None) -> list[Pool]:
     return [Pool(**pool) for pool in ask(data, "pools", patience_seconds=patience_seconds)]
 
 
-def scale(data: Path, name: str, processes: int, *, patience_seconds: float | None = None) -> list[Pool]:
-    """Change how many processes a pool has; return all programs that run. Raises what `ask` raises."""
-    answer = ask(data, "scale", patience_seconds=patience_seconds, pool=name, processes=processes)
+def scale(
+    data: Path,
+    name: str,
+    processes: int,
+    *,
+    most: int | None = None,
+    keep: bool = True,
+    patience_seconds: float | None = None,
+) -> list[Pool]:
+    """Change how many processes a pool has; return all programs that run. Raises what `ask` raises.
+
+    With `most`, it may grow to so many. `keep` applies it to later starts too."""
+    kept = {"most": most or processes, "keep": keep}
+    answer = ask(data, "scale", patience_seconds=patience_seconds, pool=name, processes=processes, **kept)
     return [Pool(**pool) for pool in answer]
 
 

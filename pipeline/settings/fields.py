@@ -60,7 +60,15 @@ class ModelsSettings(BaseModel):
     retry_minutes: float = Field(60.0, gt=0, description="A download that failed is tried again after so long.")
 
 
-class ModelSettings(BaseModel):
+class GgufSettings(BaseModel):
+    """A model that llama.cpp runs here: weights and projector as *.gguf, in one folder."""
+
+    model: str | None = Field(
+        None, description="Folder of a model and its projector (*.gguf); by default the catalogue's; none: not used."
+    )
+
+
+class ModelSettings(GgufSettings):
     """A model that is run here: safetensors only, and never code that comes with it."""
 
     model: str | None = Field(
@@ -68,11 +76,3 @@ class ModelSettings(BaseModel):
     )
     device: str | None = Field(None, description="cpu, cuda, cuda:1 …; by default cuda where there is one.")
     dtype: str | None = Field(None, description="float32, float16 or bfloat16; by default what suits the device.")
-
-
-class GgufSettings(BaseModel):
-    """A model that llama.cpp runs here: weights and projector as *.gguf, in one folder."""
-
-    model: str | None = Field(
-        None, description="Folder of a model and its projector (*.gguf); by default the catalogue's; none: not used."
-    )

@@ -6,7 +6,7 @@ group `pressroom.settings`, named `family.engine`, which is a pydantic model."""
 
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, create_model
 
@@ -33,8 +33,9 @@ def complete(core: type[BaseModel]) -> type[BaseModel]:
 
 
 def _of_core(core: type[BaseModel], section: str) -> type[BaseModel] | None:
+    """Return the model of a section that the core has already."""
     field = core.model_fields.get(section)
-    return field.annotation if field else None
+    return cast("type[BaseModel]", field.annotation) if field else None
 
 
 def _added(sections: dict[str, type[BaseModel]]) -> dict[str, dict[str, type[BaseModel]]]:

@@ -8,10 +8,11 @@ import os
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, cast
 
-from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
+from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.errors import NotReady
+from pipeline.settings.contradictions import check
 from pipeline.settings.endpoints import Endpoints
 from pipeline.settings.fields import FetchSettings, ModelsSettings, Networks, Section, WebUrl
 from pipeline.settings.sections import complete
@@ -209,6 +210,9 @@ class Settings(BaseSettings):
     log_level: str = Field(
         "INFO", pattern="^(?i:debug|info|warning|error)$", description="DEBUG, INFO, WARNING or ERROR."
     )
+    small: bool = Field(
+        False, description="Save memory, as `pressroom up --small` does: models are loaded on use, and left when idle."
+    )
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     api: ApiSettings = ApiSettings()
     dashboard: DashboardSettings = DashboardSettings()
@@ -249,6 +253,12 @@ class Settings(BaseSettings):
             except ValueError:
                 raise ValueError(REDIS_URL_WRONG) from None
         return url
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        """Raise InvalidSetting for settings that contradict each other."""
+        check(self)
+        return self
 
     @classmethod
     def settings_customise_sources(

@@ -5,6 +5,7 @@
 
 import os
 import re
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -49,7 +50,9 @@ def read_config(model: type[BaseModel]) -> dict[str, Any]:
     if file is None:
         return {}
     try:
-        found = tomllib.loads(file.read_text("utf-8"))
+        with file.open("rb") as opened:
+            _refuse_others(file, os.fstat(opened.fileno()))
+            found: dict[str, Any] = _joined(tomllib.load(opened))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise InvalidSetting(f"{file} can't be read: {error}.") from error
     known = {".".join(path) for path in _paths(model)}
@@ -57,6 +60,26 @@ def read_config(model: type[BaseModel]) -> dict[str, Any]:
         if name not in known and re.sub(rf"^({NAMED})\.[^.]+", r"\1.NAME", name) not in known:
             raise InvalidSetting(f"{file}: {name} is no setting.{_meant(name, known)}")
     return found
+
+
+def _joined(value: Any) -> Any:
+    """Return a value of the file with its lists as texts with commas, as the environment has them."""
+    if isinstance(value, dict):
+        return {name: _joined(part) for name, part in value.items()}
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ",".join(value)
+    return value
+
+
+def _refuse_others(file: Path, opened: os.stat_result) -> None:
+    """Raise InvalidSetting when another user owns or may write a file of settings, since it names programs to run."""
+    if opened.st_uid not in (0, os.geteuid()):
+        raise InvalidSetting(
+            f"{file} belongs to user {opened.st_uid}, and this is user {os.geteuid()}: another's settings could run"
+            f" another's programs. Read it, then `chown {os.geteuid()} {file}`, or name your own file in {CONFIG}."
+        )
+    if opened.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise InvalidSetting(f"{file} may be written by other users. Read it, then `chmod go-w {file}`.")
 
 
 def check_environment(model: type[BaseModel], environment: Mapping[str, str]) -> None:

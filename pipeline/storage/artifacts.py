@@ -12,9 +12,10 @@ import obstore
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, S3Store
 
-from pipeline.errors import Gone, ServiceUnavailable
+from pipeline.errors import Gone, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
 from pipeline.storage import upload_folders
+from pipeline.storage.ownership import refuse_foreign, without_links
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -49,10 +50,16 @@ def store_url(settings: Settings) -> str:
 
 
 def open_store(settings: Settings) -> "ObjectStore":
-    """Return the store that the settings name: a folder, which is made if need be, or `s3://bucket/prefix`."""
+    """Return the store that the settings name: a folder, which is made if need be, or `s3://bucket/prefix`.
+
+    Raises NotReady for a folder that others could change."""
     url = store_url(settings)
     if not url.startswith("s3://"):
+        if settings.store.url is None:
+            refuse_foreign(settings.data)
         folder = Path(url.removeprefix("file://"))
+        if folder.is_symlink() and settings.store.url is None:
+            raise NotReady(f"{folder} is a link, which is not followed. Set PRESSROOM_STORE__URL to where it leads.")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return LocalStore(folder, automatic_cleanup=True)
     secret = settings.store.secret_access_key
@@ -65,7 +72,7 @@ def open_store(settings: Settings) -> "ObjectStore":
     client = {
         "connect_timeout": CONNECT_TIMEOUT,
         "read_timeout": timedelta(seconds=settings.store.silence_seconds),
-        # Of all of a request: by default 30 s, also for a recording that its reader takes minutes for.
+        # For a whole request; the default of 30 s would cut off slow readers of long recordings.
         "timeout": timedelta(days=1),
         **({"allow_http": True} if (settings.store.endpoint or "").startswith("http://") else {}),
     }
@@ -79,9 +86,10 @@ def open_store(settings: Settings) -> "ObjectStore":
 
 
 class StoreUnavailable(ServiceUnavailable):
-    """The artifact store does not answer, or can't take what it is given; a worker tries again for some minutes."""
+    """The artifact store does not answer, or can't take what it is given."""
 
     code = "store_unavailable"
+    passes = True
 
 
 class Artifacts:
@@ -96,30 +104,30 @@ class Artifacts:
     def put(self, key: str, data: bytes | IO[bytes]) -> None:
         """Write bytes, or the rest of an open file, under a key. Raises ServiceUnavailable."""
         with _translated():
-            obstore.put(self._store, key, data)
+            obstore.put(self._store, self._checked(key), data)
 
     def get(self, key: str) -> bytes:
         """Return the bytes under a key. Raises Gone, ServiceUnavailable."""
         with _translated(key):
-            return bytes(obstore.get(self._store, key).bytes())
+            return bytes(obstore.get(self._store, self._checked(key)).bytes())
 
     def read(self, key: str) -> Iterator[bytes]:
         """Yield the bytes under a key, some at a time. Raises Gone, ServiceUnavailable."""
         with _translated(key):
-            for chunk in obstore.get(self._store, key).stream(min_chunk_size=CHUNK_BYTES):
+            for chunk in obstore.get(self._store, self._checked(key)).stream(min_chunk_size=CHUNK_BYTES):
                 yield bytes(chunk)
 
     def size_of(self, key: str) -> int:
         """Return the size of an artifact in bytes. Raises Gone, ServiceUnavailable."""
         with _translated(key):
-            return int(obstore.head(self._store, key)["size"])
+            return int(obstore.head(self._store, self._checked(key))["size"])
 
     async def open(self, key: str, *, span: tuple[int, int] | None = None) -> tuple[int, AsyncIterator[bytes]]:
         """Return the size of an artifact and its bytes, read as they are asked for; `span` is [start, end) of them.
 
         Raises Gone, ServiceUnavailable."""
         with _translated(key):
-            found = await obstore.get_async(self._store, key, options={"range": span} if span else None)
+            found = await obstore.get_async(self._store, self._checked(key), options={"range": span} if span else None)
         return found.meta["size"], _chunks(found.stream(min_chunk_size=CHUNK_BYTES))
 
     async def open_all(self, keys: Sequence[str]) -> tuple[int, AsyncIterator[bytes]]:
@@ -150,12 +158,14 @@ class Artifacts:
     async def size(self, key: str) -> int:
         """Return the size of an artifact in bytes. Raises Gone, ServiceUnavailable."""
         with _translated(key):
-            return (await obstore.head_async(self._store, key))["size"]
+            return (await obstore.head_async(self._store, self._checked(key)))["size"]
 
     async def put_stream(self, key: str, chunks: AsyncIterator[bytes]) -> None:
         """Write a stream of bytes under a key, with only a part of it in memory. Raises ServiceUnavailable."""
         with _translated():
-            async with obstore.open_writer_async(self._store, key, buffer_size=self._buffer_bytes) as writer:
+            async with obstore.open_writer_async(
+                self._store, self._checked(key), buffer_size=self._buffer_bytes
+            ) as writer:
                 async for chunk in chunks:
                     await writer.write(chunk)
 
@@ -183,6 +193,9 @@ class Artifacts:
         """Yield the keys of all artifacts and uploads. Raises ServiceUnavailable."""
         for prefix in (*self._days(), UPLOADS):
             yield from self._list(prefix)
+
+    def _checked(self, key: str) -> str:
+        return without_links(str(self._root), key) if self._root else key
 
     def _days(self) -> list[str]:
         with _translated():

@@ -19,7 +19,7 @@ class Word(BaseModel):
 
 
 class Segment(BaseModel):
-    """What was said in one go, with its times in seconds from the start; a subtitle."""
+    """A stretch of speech with its times in seconds from the start; a subtitle."""
 
     start: float
     end: float

@@ -1,7 +1,7 @@
 """Usage days: the ledger summed by account, day, route and key as it grows, and what is not summed yet beside it.
 
 The ledger is kept for ever, so that nobody's usage can be summed from its first line each time: a million jobs took a
-second. What was summed is a memo; with it or without, the sums are the ledger's.
+second. The sums are a cache: without them, the ledger gives the same.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ WITH added AS (
 SELECT (SELECT count(*) FROM added) AS rows, (SELECT count(*) FROM moved) AS moved
 """
 
-#: What an account has used, by route, key and day: requests when they were made, credits when captured, and the change
+#: An account's usage by route, key and day: requests when they were made, credits when captured, and the change
 #: of what is held. A hold is a request; a capture is what it cost in the end. Days are UTC's. `{days}` narrows the days
 #: of what is summed, `{lines}` the lines that are not; a day may come in both parts. (With an end, though it is none,
 #: the planner expects the lines of a short span; without, a third of all, and starts processes: 8 ms and not 1.)
@@ -65,7 +65,7 @@ GROUP BY 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class _SumRange:
-    """What is to be summed now: lines from `since` on, before `until`; it may be empty, and no other may follow."""
+    """The span to be summed now: lines from `since` on, before `until`; it may be empty, and no other may follow."""
 
     since: str
     until: datetime

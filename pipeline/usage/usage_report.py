@@ -10,7 +10,7 @@ from pipeline.database import SQL, Row, Statement, rows_of
 from pipeline.usage.usage_days import used_sql
 
 By = Literal["day", "route", "key"]
-#: What a report may be told apart by, and the columns that say it.
+#: The groupings of a report, and their columns.
 COLUMNS: Mapping[By, tuple[str, ...]] = {"day": ("date",), "route": ("route",), "key": ("key_id", "name")}
 
 
@@ -29,7 +29,7 @@ class DaySpan:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was used on one day, at one route, by one key: requests when they were made, credits when captured."""
+    """Usage on one day, at one route, by one key: requests when they were made, credits when captured."""
 
     date: date
     route: str

@@ -98,7 +98,7 @@ class WakeBroker(Broker):
         self.send(lambda pipe: add_wake(pipe, queue))
 
     def send(self, fill: Callable[[Any], None]) -> bool:
-        """Send what `fill` adds to a pipeline; returns whether it was. What is not sent is found by the clock."""
+        """Send what `fill` adds to a pipeline; return whether it was sent. Others find the work by the clock."""
 
         def execute(client: "redis.Redis") -> None:
             pipe = client.pipeline(transaction=False)

@@ -11,7 +11,7 @@ from typing import Any
 import redis
 from redis.exceptions import RedisError, ResponseError
 
-#: What a server takes at once into its buffers, which hold thousands of notices, is taken within this time, in seconds.
+#: Seconds within which a server takes what fits its buffers, which hold thousands of notices.
 SEND_SECONDS = 0.05
 
 

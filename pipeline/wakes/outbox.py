@@ -11,7 +11,7 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: What waits at most while Redis is silent; then the oldest is dropped.
+#: Messages kept while Redis is silent; then the oldest is dropped.
 MOST_WAITING = 1_000
 
 

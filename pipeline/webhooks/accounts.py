@@ -62,7 +62,7 @@ def ensure_webhook(account_id: UUID) -> Sequence[Statement[object]]:
 
 
 def set_default(account_id: UUID, url: str | None, events: Sequence[str] | None) -> Statement[AccountWebhook | None]:
-    """Set where an account is told of events by default; None: nowhere. What is on its way still goes where it was."""
+    """Set an account's default address for events; None: none. Events on their way keep theirs."""
     return Statement(
         _SET_DEFAULT,
         {"account": account_id, "url": url, "events": None if events is None else list(events)},

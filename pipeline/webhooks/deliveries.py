@@ -19,7 +19,7 @@ PAUSES = tuple(
 )
 #: So that what failed together is not sent together again.
 JITTER = 0.1
-#: What may become of a delivery, as `models.webhooks` has it for its CHECK.
+#: States of a delivery, as `models.webhooks` has it for its CHECK.
 STATES = ("pending", "delivered", "failed")
 #: Characters of an error that are kept, and tries of an event.
 MAX_ERROR = 300
@@ -53,7 +53,7 @@ class AtOnce:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What became of a try: the status of an answer, or why there is none. `is_final`: another try is useless."""
+    """The result of a try: the answer's status, or why there is none. `is_final`: don't try again."""
 
     status: int | None = None
     error: str | None = None
@@ -112,7 +112,7 @@ def report_delivery(delivery: DueDelivery, sent: Sent, *, retry_for: timedelta) 
     return Statement(
         "UPDATE webhook_delivery SET state = %(state)s, status = %(status)s, error = %(error)s, busy_until = NULL,"
         " next_at = now() + %(pause)s, ended_at = CASE WHEN %(ended)s THEN now() END,"
-        # Of more tries than are kept, the oldest goes.
+        # Past MAX_TRIES, the oldest goes.
         " tries = CASE WHEN jsonb_array_length(tries) >= %(most)s THEN tries - 0 ELSE coalesce(tries, '[]') END"
         " || jsonb_build_array(%(try)s || jsonb_build_object('at', now()))"
         " WHERE id = %(id)s AND attempts = %(attempts)s AND state = 'pending' RETURNING state",

@@ -21,7 +21,7 @@ JOB_EVENTS = tuple(dict.fromkeys(EVENT_OF_STATE.values()))
 MONITOR_CHANGED = "index_monitor.changed"
 #: Sent when somebody asks for it, so that a receiver can be tried.
 TEST = "webhook.test"
-#: What an account may choose among.
+#: Events that an account may choose among.
 EVENTS = (*JOB_EVENTS, MONITOR_CHANGED)
 
 

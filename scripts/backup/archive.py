@@ -5,23 +5,27 @@ Artifacts are copied after the dump: they are older than the rows that name them
 
 import io
 import json
+import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from pipeline.accounts.secret_box import KEY_FILE
 from pipeline.errors import Gone, NotReady
 from pipeline.storage.artifacts import DAY, UPLOADS, Artifacts
 from pipeline.timestamps import timestamp
-from scripts.backup.database import dump, restore
+from scripts.backup.database import dump
+from scripts.backup.loading import load
+from scripts.backup.seal import NOT_SIGNED, SEAL, check_seal, make_seal
 from scripts.system.folders import write_private
 
-FORMAT = 1
+#: Of earlier releases, without a seal, and ours.
+UNSEALED, FORMAT = 1, 2
 MANIFEST, DUMP, ARTIFACTS = "pressroom.json", "database.dump", "artifacts/"
 
 
@@ -36,8 +40,12 @@ class Contents:
     dump_bytes: int
 
 
-def write_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Contents:
-    """Write a backup; the file appears when it is complete. Raises NotReady, ServiceUnavailable."""
+def write_archive(
+    file: Path, url: str, artifacts: Artifacts, data: Path, *, signing_keys: Sequence[str] = ()
+) -> Contents:
+    """Write a backup, signed with the first key; the file appears when it is complete.
+
+    Raises NotReady, ServiceUnavailable."""
     made_at = datetime.now(UTC)
     unfinished = file.with_name(f"{file.name}.unfinished")
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".pressroom-backup-") as folder:
@@ -45,13 +53,16 @@ def write_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Con
         dump(url, dumped)
         unfinished.touch(mode=0o600)
         try:
-            with tarfile.open(unfinished, "w") as archive:
+            with unfinished.open("w+b") as written, tarfile.open(fileobj=written, mode="w") as archive:
                 heading = {"format": FORMAT, "pressroom": version("pressroom"), "made_at": timestamp(made_at)}
                 _add(archive, MANIFEST, json.dumps(heading).encode())
                 archive.add(dumped, DUMP, filter=_anonymous)
                 if (data / KEY_FILE).exists():
                     archive.add(data / KEY_FILE, KEY_FILE, filter=_anonymous)
                 copied = [_copy(archive, artifacts, key) for key in artifacts.keys()]  # noqa: SIM118  # no dict
+                seal = make_seal(written, archive.offset, signing_keys)
+                written.seek(archive.offset)
+                _add(archive, SEAL, seal)
             unfinished.replace(file)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -59,29 +70,46 @@ def write_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Con
         return Contents(heading["pressroom"], heading["made_at"], len(sizes), sum(sizes), dumped.stat().st_size)  # type: ignore[arg-type]
 
 
-def read_archive(file: Path, url: str, artifacts: Artifacts, data: Path) -> Contents:
+def read_archive(
+    file: Path, url: str, artifacts: Artifacts, data: Path, *, signing_keys: Sequence[str] = ()
+) -> Contents:
     """Restore an empty system: the artifacts, then the database in one transaction.
 
-    Raises NotReady for a file that is no backup or of a later release, ServiceUnavailable."""
+    With keys it must be signed with one of them. Raises NotReady for a file that is no backup, was changed, or is of a
+    later release; ServiceUnavailable."""
     sizes = []
     try:
+        heading = _check(file, signing_keys)
         with tarfile.open(file) as archive, tempfile.TemporaryDirectory(dir=data) as folder:
-            heading = json.loads(_bytes(archive, archive.next(), MANIFEST))
-            if heading["format"] != FORMAT:
-                raise NotReady(f"{file} was made by Pressroom {heading['pressroom']}; this release can't read it.")
+            archive.next()  # the heading
             dumped = Path(folder) / DUMP
             with dumped.open("wb") as written:
-                _pour(_opened(archive, archive.next(), DUMP), written)
+                shutil.copyfileobj(_opened(archive, archive.next(), DUMP), written)
             for member in archive:
                 if member.name == KEY_FILE:
                     write_private(data / KEY_FILE, _bytes(archive, member, KEY_FILE).decode())
                 elif _is_artifact(member.name):
                     artifacts.put(member.name.removeprefix(ARTIFACTS), _opened(archive, member, member.name))
                     sizes.append(member.size)
-            restore(url, dumped)
+            load(url, dumped)
             return Contents(heading["pressroom"], heading["made_at"], len(sizes), sum(sizes), dumped.stat().st_size)
     except (tarfile.TarError, ValueError, KeyError, EOFError) as error:
         raise NotReady(f"{file} is no complete backup of Pressroom: {error}.") from error
+
+
+def _check(file: Path, signing_keys: Sequence[str]) -> dict[str, Any]:
+    """Return a backup's heading, once its seal is found right."""
+    with file.open("rb") as opened:
+        with tarfile.open(fileobj=opened) as archive:
+            heading: dict[str, Any] = json.loads(_bytes(archive, archive.next(), MANIFEST))
+        if heading["format"] not in (UNSEALED, FORMAT):
+            raise NotReady(f"{file} was made by Pressroom {heading['pressroom']}; this release can't read it.")
+        if heading["format"] == FORMAT:
+            opened.seek(0)
+            check_seal(opened, signing_keys)
+        elif signing_keys:
+            raise NotReady(NOT_SIGNED)
+    return heading
 
 
 def describe(contents: Contents) -> str:
@@ -147,8 +175,3 @@ def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo | None, name: str)
 
 def _bytes(archive: tarfile.TarFile, member: tarfile.TarInfo | None, name: str) -> bytes:
     return _opened(archive, member, name).read()
-
-
-def _pour(source: IO[bytes], target: IO[bytes]) -> None:
-    while chunk := source.read(2**20):
-        target.write(chunk)

@@ -1,4 +1,4 @@
-"""Database: the running one or an embedded one started for this, dumped and restored by PostgreSQL's programs.
+"""Database: the running one or an embedded one started for this, dumped by PostgreSQL's program.
 
 The newest programs here are used: they read servers of their own and older versions.
 """
@@ -74,13 +74,22 @@ def _keep_keys(data: Path, aside: Path) -> None:
 
 def dump(url: str, file: Path) -> None:
     """Dump a snapshot of a database to a file. Raises NotReady."""
-    _run("pg_dump", url, "--format=custom", f"--file={file}")
+    command = [find_program("pg_dump"), "--format=custom", f"--file={file}"]
+    # Not on the command line, where everybody can read passwords.
+    run = subprocess.run(command, env={**os.environ, **_variables(url)}, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise NotReady(f"pg_dump failed: {run.stderr.strip()}")
 
 
-def restore(url: str, file: Path) -> None:
-    """Restore an empty database in one transaction. Raises NotReady."""
-    how = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges")
-    _run("pg_restore", url, *how, f"--dbname={conninfo_to_dict(url)['dbname']}", str(file))
+def find_program(name: str) -> str:
+    """Return one of PostgreSQL's client programs. Raises NotReady."""
+    try:
+        found: str | None = str(postgres.find_binaries() / name)
+    except NotReady:
+        found = shutil.which(name)
+    if found is None:
+        raise NotReady(f"{name} is missing: install PostgreSQL's client programs.")
+    return found
 
 
 def _has_system(data: Path) -> bool:
@@ -130,21 +139,6 @@ def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
                 lines = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
                 raise NotReady(f"PostgreSQL does not start: {lines[-1]}") from None
             time.sleep(0.05)
-
-
-def _run(program: str, url: str, *arguments: str) -> None:
-    try:
-        found: str | None = str(postgres.find_binaries() / program)
-    except NotReady:
-        found = shutil.which(program)
-    if found is None:
-        raise NotReady(f"{program} is missing: install PostgreSQL's client programs.")
-    # Not on the command line, where everybody can read passwords.
-    run = subprocess.run(
-        [found, *arguments], env={**os.environ, **_variables(url)}, capture_output=True, text=True, check=False
-    )
-    if run.returncode:
-        raise NotReady(f"{program} failed: {run.stderr.strip()}")
 
 
 def _variables(url: str) -> dict[str, str]:

@@ -40,7 +40,7 @@ def list_variables(
             for named, endpoint in (value or {"NAME": EndpointSettings.model_construct(url="")}).items():
                 rows += list_variables(endpoint, (*path, named))
             continue
-        changed_from = "" if value == default else _shown(default) or "none"
+        changed_from = "" if value == default or field.is_required() else _shown(default) or "none"
         rows.append((COMMON.get(path) or variable(path), _shown(value), changed_from, field.description or ""))
     return rows
 

@@ -20,6 +20,7 @@ from pipeline.lifecycle.jobs import find_open
 from pipeline.operations.child_processes import die_with_parent
 from pipeline.operations.processes import HASH, ProcessReporter, read_processes
 from pipeline.operations.samples import SAMPLE_EVERY, forget_samples, take_samples
+from pipeline.operations.supervision import is_supervised
 from pipeline.registry import Kinds, lanes_of, load_kinds
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
@@ -30,6 +31,7 @@ from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
+from scripts.system.sizing.autoscale import Autoscaler
 from workers.webhooks.sending import WebhookSending
 
 logger = log.get_logger(__name__)
@@ -40,8 +42,11 @@ DELETION_TAKES = timedelta(minutes=1)
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
 #: Most jobs of one step, so that the other steps do not wait for long.
 MOST_JOBS = 1_000
-#: One for the steps and one for each chore.
-CONNECTIONS = 4
+NOW: Statement[datetime] = Statement("SELECT now()", {}, lambda rows: rows[0]["now"])
+#: One for the steps, one for each chore and one for scaling.
+CONNECTIONS = 5
+#: How often pools are scaled.
+SCALE_SECONDS = 2.0
 
 
 class Sweep:
@@ -55,14 +60,26 @@ class Sweep:
         self._artifacts = artifacts
         self._kinds = kinds
         self._settings = settings
+        self._began: datetime | None = None
         self._housekeeping_due = 0.0
         self._sample_due = 0.0
+
+    def step(self) -> None:
+        """Sweep once of many times."""
+        try:
+            # Workers that were last heard of before, or while the database was away, were lost with what ended that.
+            self._began = self._began or self._database.run(NOW)
+            self.once()
+        except PressroomError:
+            self._began = None
+            raise
 
     def once(self) -> Mapping[str, int]:
         """Sweep once; returns how many rows or files each step handled."""
         done = {
             "woken": self._wake(),
             "uncounted": self._database.run(lifecycle.uncount()),
+            "recovered": self._recover(),
             "crashed": self._reap(),
             "expired": self._end_jobs(lifecycle.expire),
             "suspended": self._end_jobs(lifecycle.end_suspended),
@@ -103,6 +120,12 @@ class Sweep:
         for queue in {lanes[lane].queue for lane in woken if lane in lanes}:
             self._broker.wake(queue)
         return sum(woken.values())
+
+    def _recover(self) -> int:
+        if self._began is None:
+            return 0
+        until = self._began + timedelta(seconds=self._settings.work.lease_seconds)
+        return self._until_none(lifecycle.recover(until))
 
     def _reap(self) -> int:
         crashed = 0
@@ -160,7 +183,10 @@ class Sweep:
             for kind in self._kinds.values()
             for name, statement in kind.housekeeping(self._settings).items()
         } | {"deliveries": deliveries, "samples": samples}
-        return {name: sum(iter(partial(self._database.run, one), 0)) for name, one in statements.items()}
+        return {name: self._until_none(one) for name, one in statements.items()}
+
+    def _until_none(self, statement: Statement[int]) -> int:
+        return sum(iter(partial(self._database.run, statement), 0))
 
     def _retire(self) -> int:
         """Drop the functions of unused versions; none while a process does not report its version."""
@@ -225,10 +251,13 @@ def sweep(
                 typer.echo(f"{name} {chore()}")
             return
         ProcessReporter(lambda: "sweep").start(connect(redis_url))
+        if is_supervised():
+            scaler = Autoscaler(settings.data, database, load_kinds(settings))
+            threading.Thread(target=partial(_repeat, "scaling", scaler.look, SCALE_SECONDS), daemon=True).start()
         for name, chore in sweeper.chores.items():
             work = partial(_repeat, name, chore, settings.work.sweep_seconds)
             threading.Thread(target=work, name=name, daemon=True).start()
-        _repeat("sweep", sweeper.once, settings.work.sweep_seconds)
+        _repeat("sweep", sweeper.step, settings.work.sweep_seconds)
 
 
 def _repeat(name: str, work: Callable[[], object], pause_seconds: float) -> NoReturn:

@@ -18,6 +18,7 @@ def up(
     port: Annotated[int | None, typer.Option(help="Port to listen on; 8000 by default.")] = None,
     pool: Annotated[list[str] | None, typer.Option(metavar="NAME=PROCESSES", help="How many processes.")] = None,
     any_port: Annotated[bool, typer.Option("--any-port", help="Take a free port if PORT is taken.")] = False,
+    small: Annotated[bool, typer.Option("--small", help="Save memory: one process for all pools.")] = False,
     data: Data = None,
 ) -> None:
     """Start everything on this machine: servers, API, workers, sweep."""
@@ -30,6 +31,7 @@ def up(
         port=settings.api.port if port is None else port,
         pools=dict(read_size(text) for text in pool or []),
         any_port=any_port,
+        small=small or settings.small,
     )
     raise typer.Exit(code)
 
@@ -52,14 +54,13 @@ def pools(data: Data = None) -> None:
 
 
 def scale(
-    wanted: Annotated[list[str], typer.Argument(metavar="POOL=N…", help="For example synthesis=4.")],
+    wanted: Annotated[list[str], typer.Argument(metavar="POOL=N…", help="For example synthesis=4, or synthesis=1..4.")],
     data: Data = None,
 ) -> None:
-    """Change the size of pools; surplus processes finish their work first."""
-    sizes = dict(read_size(text) for text in wanted)
+    """Change the size of pools, or its bounds, between which the queue's age decides; kept for later starts."""
     folder = settings_for(data).data
-    for name, processes in sizes.items():
-        running = supervision.scale(folder, name, processes)
+    for name, low, high in [read_bounds(text) for text in wanted]:
+        running = supervision.scale(folder, name, low, most=high)
     _show(running)
 
 
@@ -71,9 +72,19 @@ def read_size(text: str) -> tuple[str, int]:
     return name, int(number)
 
 
+def read_bounds(text: str) -> tuple[str, int, int]:
+    """Read `POOL=N` or `POOL=N..M`. Raises InvalidRequest."""
+    low, dots, high = text.partition("..")
+    name, least = read_size(low)
+    most = int(high) if high.isdecimal() else least
+    if dots and not (high.isdecimal() and least <= most):
+        raise InvalidRequest(f"{text!r} has no two bounds: write POOL=N..M, for example synthesis=1..4.")
+    return name, least, most
+
+
 def _show(running: list[Pool]) -> None:
-    rows = [(pool.name, pool.wanted, " ".join(map(str, pool.pids)), pool.restarts) for pool in running]
-    show_table("Processes", ["name", "processes", "pids", "restarts"], rows)
+    rows = [(one.name, one.wanted, " ".join(map(str, one.pids)), one.restarts, one.out_of_memory) for one in running]
+    show_table("Processes", ["name", "processes", "pids", "restarts", "out of memory"], rows)
 
 
 register = under(SYSTEM, up, migrate, pools, scale)

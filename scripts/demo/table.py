@@ -67,7 +67,7 @@ def show_fallbacks(rows: Iterable[Shown], settings: Settings) -> None:
     console, store = _console(), ModelStore(settings)
     console.print("\n* a fallback without a model:")
     for engine, family in without_model.items():
-        console.print(f"  {engine}: {brings_better(store, family)}", highlight=False)
+        console.print(f"  {engine}: {brings_better(store, family, settings.models.download)}", highlight=False)
     console.print("  All that suits this machine: [bold]pressroom models fetch --recommended[/]", highlight=False)
 
 

@@ -15,8 +15,7 @@ from pipeline.settings import Settings
 from scripts.doctor.finding import Finding, Mark
 from scripts.options import PATIENCE
 from workers.engines.registry import advise, list_families, load_engines
-from workers.models.advice import command, wanted
-from workers.models.machine import gigabytes
+from workers.models.advice import brings, wanted
 from workers.models.store import ModelStore
 
 
@@ -82,6 +81,4 @@ def _models(settings: Settings, family: str) -> Iterator[Finding]:
     """Name the missing models of a family that suit this machine."""
     models = wanted(ModelStore(settings), family) if settings.models.download != "never" else ()
     if models:
-        size = gigabytes(sum(model.size_bytes for model in models))
-        gives = "; ".join(dict.fromkeys(model.gives for model in models))
-        yield Finding(f"{family}: models", Mark.ABSENT, f"{command(models)} brings {gives} ({size})")
+        yield Finding(f"{family}: models", Mark.ABSENT, brings(models, settings.models.download))

@@ -9,14 +9,18 @@ from pipeline.settings import Settings
 from pipeline.wakes.broker import connect
 from scripts.doctor.engines import examine_engines
 from scripts.doctor.finding import Finding, Mark, checked
+from scripts.doctor.machine import check_disk, check_memory
 from scripts.doctor.servers import check_database, check_ledger, check_store, embedded_servers
 from scripts.system.control import find_system, settings_of_running
 from workers.media.audio.ffmpeg import find_ffmpeg
+from workers.models.machine import this_machine
 
 
 def examine(settings: Settings, *, ask: bool | None) -> Iterator[Finding]:
     """Check everything. `ask` providers: True all, None free ones, False none."""
     yield Finding("Python", Mark.READY, f"{platform.python_version()} on {platform.platform()}")
+    yield checked("memory", lambda: check_memory(this_machine()))
+    yield checked("disk", lambda: check_disk(settings.data))
     database_url = yield from _system(settings)
     yield checked("artifact store", lambda: check_store(settings))
     yield checked("ffmpeg", lambda: find_ffmpeg(settings).path)

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
-from pipeline.database import Database, Statement
+from pipeline.database import Database, DatabaseUnavailable, Statement
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
-from pipeline.storage.artifacts import Artifacts, open_store, store_url
-from scripts.options import PATIENCE
+from pipeline.storage.artifacts import Artifacts, StoreUnavailable, open_store, store_url
+from scripts.options import PATIENCE, why_refused
 from scripts.system.embedded import postgres, redis
 
 
@@ -20,8 +20,11 @@ def check_database(url: str) -> str:
     statement = (
         "SELECT current_setting('server_version') AS version, to_regnamespace(%(schema)s) IS NOT NULL AS installed"
     )
-    with Database(url, patience=PATIENCE) as database:
-        found = database.run(Statement(statement, {"schema": lifecycle.SCHEMA}, lambda rows: rows[0]))
+    try:
+        with Database(url, patience=PATIENCE) as database:
+            found = database.run(Statement(statement, {"schema": lifecycle.SCHEMA}, lambda rows: rows[0]))
+    except DatabaseUnavailable as error:
+        raise PressroomError(f"The database does not answer: {why_refused(url) or error.message}") from error
     if not found["installed"]:
         raise PressroomError("Migrations are missing; run `pressroom migrate`.")
     return f"version {found['version']}, migrated"
@@ -52,10 +55,13 @@ def check_store(settings: Settings) -> str:
         return f"{store_url(settings)}, which will be made when it is needed"
     key, data = f"doctor/{uuid4()}", b"pressroom"
     artifacts = Artifacts(open_store(settings))
-    artifacts.put(key, data)
-    if artifacts.get(key) != data:
-        raise PressroomError("What was written is not what was read.")
-    artifacts.delete(key)
+    try:
+        artifacts.put(key, data)
+        if artifacts.get(key) != data:
+            raise PressroomError("What was written is not what was read.")
+        artifacts.delete(key)
+    except StoreUnavailable as error:
+        raise PressroomError(f"{store_url(settings)}: {str(error.__cause__).partition(chr(10))[0]}") from error
     return store_url(settings)
 
 

@@ -15,6 +15,7 @@ from pipeline.errors import NotReady, PressroomError
 from pipeline.operations.supervision import MAX_PROCESSES, SOCKET, ask, nothing_runs, sockets_folder
 from pipeline.settings import Settings
 from scripts.system.folders import private_folder, write_private
+from scripts.system.sizing.bounds import keep_bounds
 from scripts.system.supervisor import Supervisor
 
 
@@ -77,7 +78,7 @@ async def serve(data: Path, supervisor: Supervisor) -> asyncio.Server:
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             line = await reader.readline()
-            writer.write(json.dumps(_answer(line, supervisor)).encode() + b"\n")
+            writer.write(json.dumps(_answer(line, data, supervisor)).encode() + b"\n")
             await writer.drain()
         except (ConnectionError, ValueError):  # the client left, or its line is too long
             pass
@@ -92,17 +93,19 @@ async def serve(data: Path, supervisor: Supervisor) -> asyncio.Server:
         os.umask(mask)
 
 
-def _answer(line: bytes, supervisor: Supervisor) -> dict[str, Any]:
+def _answer(line: bytes, data: Path, supervisor: Supervisor) -> dict[str, Any]:
     try:
         match json.loads(line):
             case {"command": "ping"}:
                 return {"answer": "pong"}
             case {"command": "pools"}:
                 pass
-            case {"command": "scale", "pool": str(name), "processes": int(processes)} if (
-                0 <= processes <= MAX_PROCESSES
+            case {"command": "scale", "pool": str(name), "processes": int(processes), **how} if (
+                0 <= processes <= (most := int(str(how.get("most", processes)))) <= MAX_PROCESSES
             ):
                 supervisor.scale(name, processes)
+                if how.get("keep", True):
+                    keep_bounds(data, name, processes, most)
             case _:
                 return {"error": f"Unknown command, or a number that is not from 0 to {MAX_PROCESSES}."}
     except PressroomError as error:

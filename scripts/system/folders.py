@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from pipeline.errors import NotReady
+from pipeline.storage.ownership import refuse_foreign
 from pipeline.storage.syncing import sync_folder
 
 #: How long a server waits for its predecessor, which may still shut down after the supervisor's death.
@@ -42,7 +43,8 @@ def write_private(file: Path, text: str) -> None:
 
 @contextmanager
 def only_system(data: Path) -> Iterator[None]:
-    """Lock DATA for this process. Raises NotReady if another system has it."""
+    """Lock DATA for this process. Raises NotReady if another system, or user, has it."""
+    refuse_foreign(data)
     descriptor = os.open(private_folder(data) / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if not _lock(descriptor):

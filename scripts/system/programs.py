@@ -82,15 +82,17 @@ def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
     )
 
 
-def pool(settings: Settings, queue: str) -> tuple[str, ...]:
-    """Return the command of one pool process: a master with one worker, so that no crash takes others down."""
+def pool(settings: Settings, *queues: str) -> tuple[str, ...]:
+    """Return the command of one pool process: a master with one worker, so that no crash takes others down.
+
+    A process of several queues has a thread for each."""
     drain = timedelta(seconds=settings.work.drain_seconds)
     return module(
         "dramatiq",
         "workers.main",
-        f"--queues={queue}",
+        *([f"--queues={queues[0]}"] if len(queues) == 1 else ["--queues", *queues]),
         "--processes=1",
-        "--threads=1",
+        f"--threads={len(queues)}",
         f"--path={ROOT}",
         f"--worker-shutdown-timeout={drain // timedelta(milliseconds=1)}",
         # The least allowed, in ms, in place of 30 s. While the master waits for its worker to start, it does not notice

@@ -7,7 +7,7 @@ docs/decisions/0005-own-supervisor.md says why it is our own.
 import asyncio
 import os
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -19,6 +19,7 @@ from pipeline.operations.supervision import Pool
 from scripts.console import Console
 from scripts.system.orphan_reaper import OrphanReaper, group_lives, kill_group
 from scripts.system.programs import Program
+from scripts.system.sizing.out_of_memory import ADVICE, Shortages, count_kills
 
 #: The pause before a restart doubles from the first to the longest.
 FIRST_PAUSE = timedelta(milliseconds=100)
@@ -43,6 +44,7 @@ class ReplicaSet:
     program: Program
     members: list[Replica] = field(default_factory=list)
     restarts: int = 0
+    out_of_memory: int = 0
 
     def wanted(self) -> list[Replica]:
         """Return the replicas that are not retired."""
@@ -52,8 +54,9 @@ class ReplicaSet:
 class Supervisor:
     """Runs programs until it is stopped."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, count_kills: Callable[[], int] = count_kills) -> None:
         self._console = console
+        self._count_kills = count_kills
         self._reaper = OrphanReaper()
         self._sets: dict[str, ReplicaSet] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}  # with the stage of each
@@ -85,6 +88,7 @@ class Supervisor:
                 pids=[replica.pid for replica in replicas.members if replica.pid is not None],
                 restarts=replicas.restarts,
                 scalable=replicas.program.scalable,
+                out_of_memory=replicas.out_of_memory,
             )
             for replicas in self._sets.values()
         ]
@@ -122,16 +126,22 @@ class Supervisor:
     async def _keep(self, replicas: ReplicaSet, replica: Replica) -> None:
         """Restart a process until its replica is retired."""
         name, pause = f"{replicas.program.name}.{replica.number}", timedelta()
+        shortages = Shortages(self._count_kills)
         while not replica.retired.is_set():
-            started = time.monotonic()
+            started, status = time.monotonic(), 0
+            shortages.watch()
             try:
-                how = f"ended with {await self._run_once(replicas.program, replica, name)}"
+                status = await self._run_once(replicas.program, replica, name)
+                how = f"ended with {status}"
             except OSError as error:
                 how = f"could not be started: {error}"
             if replica.retired.is_set():
                 break
             steady = time.monotonic() - started >= STEADY.total_seconds()
             pause = FIRST_PAUSE if steady else min(max(pause * 2, FIRST_PAUSE), LONGEST_PAUSE)
+            if shortages.have_struck(status):
+                replicas.out_of_memory += 1
+                how, pause = f"was killed, as memory ran out: {ADVICE}", max(pause, shortages.pause)
             replicas.restarts += 1
             self._console.say(f"{name} {how}; starting it again in {pause.total_seconds():.1f} s")
             with suppress(TimeoutError):

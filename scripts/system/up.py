@@ -28,6 +28,8 @@ from scripts.system.kept_log import KeptLog
 from scripts.system.listener import becomes_ready, listening, reachable
 from scripts.system.prepare import run_preparation
 from scripts.system.programs import Program, Server
+from scripts.system.sizing.bounds import read_bounds
+from scripts.system.sizing.small import SHARED, has_little_memory, small_environment, smaller
 from scripts.system.supervisor import Supervisor
 from scripts.system.terminal_lines import readable
 from workers.engines.registry import list_families, named_engines
@@ -45,13 +47,18 @@ KILLED_API_PATIENCE = timedelta(seconds=15)
 DRAIN_SLACK = timedelta(seconds=5)
 
 
-def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], any_port: bool = False) -> int:
+def up(
+    settings: Settings, *, host: str, port: int, pools: Mapping[str, int], any_port: bool = False, small: bool = False
+) -> int:
     """Run a system until it is stopped; return the exit code.
 
-    `pools` overrides the pools' sizes in workers/pools.py; `any_port` takes a free port if `port` is taken. Raises
-    NotReady if something is missing or taken, SecretsUnavailable."""
+    `pools` overrides the pools' sizes in workers/pools.py; `any_port` takes a free port if `port` is taken; `small`
+    puts the other pools into one process. Raises NotReady if something is missing or taken, SecretsUnavailable."""
     settings = settings.model_copy(update={"data": settings.data.resolve()})
+    if small or has_little_memory():
+        settings = smaller(settings)
     sizes = _sizes(settings, pools)
+    shared = [queue for queue in sizes if queue not in pools] if settings.small else []
     for family in list_families():
         named_engines(settings, family)  # otherwise a wrong name would stop its pool again and again
     _check_own_means(settings)
@@ -66,7 +73,7 @@ def up(settings: Settings, *, host: str, port: int, pools: Mapping[str, int], an
         if settings.redis_url is None:
             servers.append(server := redis.server(settings.data))
             settings = settings.model_copy(update={"redis_url": server.url})
-        return asyncio.run(_Up(settings, servers, listener, sizes).run())
+        return asyncio.run(_Up(settings, servers, listener, sizes, shared).run())
 
 
 def _check_own_means(settings: Settings) -> None:
@@ -89,17 +96,23 @@ class _Up:
     """One run of a system, from its first process to its last."""
 
     def __init__(
-        self, settings: Settings, servers: list[Server], listener: socket.socket, sizes: Mapping[str, int]
+        self,
+        settings: Settings,
+        servers: list[Server],
+        listener: socket.socket,
+        sizes: Mapping[str, int],
+        shared: Sequence[str],
     ) -> None:
         self._settings = settings
         self._servers = servers
         self._listener = listener
-        self._sizes = sizes
+        self._sizes = {queue: size for queue, size in sizes.items() if queue not in shared}
+        self._shared = shared
         # For people; with a format set, or output elsewhere, every line is passed on.
         self._kept = KeptLog(settings.data) if sys.stdout.isatty() and settings.log_format == "auto" else None
         self._console = Console(readable=readable, keep=self._kept.write) if self._kept else Console()
         self._supervisor = Supervisor(self._console)
-        self._environment = programs.environment(settings)
+        self._environment = programs.environment(settings, small_environment(settings))
         self._stopped = asyncio.Event()
         self._restarts_before: dict[str, int] = {}
         self._system = _system(settings, listener)
@@ -153,6 +166,7 @@ class _Up:
         self._run_pools(beside)
         is_ready = await becomes_ready(self._listener, POOLS_WAIT)
         self._run_pools(then)
+        self._run_shared()
         self._supervisor.run(Program("sweep", programs.sweep(), self._environment, drain=DRAIN_SLACK))
         is_ready = is_ready or await becomes_ready(self._listener, API_PATIENCE)
         state = "ready" if is_ready else "not ready yet, see above,"
@@ -200,6 +214,15 @@ class _Up:
         drain = timedelta(seconds=self._settings.api.drain_seconds) + DRAIN_SLACK
         self._supervisor.run(Program("api", argv, self._environment, drain=drain, descriptors=(descriptor,)))
 
+    def _run_shared(self) -> None:
+        """Start the one process of all pools that share it; it can't be scaled."""
+        if not self._shared:
+            return
+        self._console.say(f"starting one process for the pools {', '.join(self._shared)}, to save memory")
+        drain = timedelta(seconds=self._settings.work.drain_seconds) + DRAIN_SLACK
+        argv = programs.pool(self._settings, *self._shared)
+        self._supervisor.run(Program(SHARED, argv, self._environment, drain=drain))
+
     def _run_pools(self, queues: Sequence[str]) -> None:
         drain = timedelta(seconds=self._settings.work.drain_seconds) + DRAIN_SLACK
         if queues:
@@ -233,4 +256,5 @@ def _sizes(settings: Settings, pools: Mapping[str, int]) -> dict[str, int]:
     for name in pools:
         if name not in known:
             raise NotFound(f"There is no pool {name}; there is {', '.join(known)}.")
-    return {queue: pools.get(queue, processes_of(queue)) for queue in known}
+    kept = {name: low for name, (low, _) in read_bounds(settings.data).items()}
+    return {queue: pools.get(queue, kept.get(queue, processes_of(queue))) for queue in known}

@@ -292,7 +292,7 @@ def ask_about_the_account(calls: Calls) -> None:
     assert (changed.id, changed.name) == (made.id, "changed")
     assert calls.parsed("account.get_key", made.id).name == "changed"
     assert made.id in [one.id for one in calls.parsed("account.get_keys")]
-    verified = calls.parsed("account.post_verify_key", body=calls.model("PostVerifyKeyBody", api_key=made.api_key))
+    verified = calls.parsed("account.post_verify_key", body=calls.model("KeyVerificationRequest", api_key=made.api_key))
     assert verified.valid
     assert calls.parsed("account.get_usage").credits_remaining
     assert calls.parsed("account.get_usage_ledger")

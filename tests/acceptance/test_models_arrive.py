@@ -1,16 +1,21 @@
 """A model comes to a running system, and the next request is served by it: nobody restarts anything."""
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
+from hub import FakeHub, serve_hub
 from PIL import Image
-from systems import Running, only, system
+from systems import FAST, Answer, Running, only, system
+from tiny_catalogue import entry_of
+from tiny_gguf import build_gguf
 
 pytestmark = pytest.mark.system
+
+REPO = "us/tiny-gguf"
 
 
 @pytest.fixture(scope="module")
@@ -27,26 +32,61 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A system that describes pictures without any model."""
-    extra = {"PRESSROOM_CAPTIONING__THREADS": "1", "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8"}
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
+    """A hub with one model, which sends nothing yet."""
+    folder = build_gguf(tmp_path_factory.mktemp("tiny"))
+    with serve_hub() as served:
+        served.files[REPO] = {path.name: path.read_bytes() for path in folder.iterdir()}
+        served.gate = threading.Event()
+        served.catalogue = folder / "catalogue.toml"
+        served.catalogue.write_text(entry_of(folder, "tiny-gguf", REPO))
+        yield served
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, hub: FakeHub) -> Iterator[Running]:
+    """A system without any model, which may download the one of its catalogue."""
+    extra = FAST | {
+        "PRESSROOM_KINDS": "tiny_catalogue:MadeUp",
+        "TINY_CATALOGUE": str(hub.catalogue),
+        "HF_ENDPOINT": hub.url,
+        "PRESSROOM_MODELS__DOWNLOAD": "auto",
+        "PRESSROOM_CAPTIONING__THREADS": "1",
+        "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
+    }
     with system(tmp_path_factory.mktemp("models") / "data", *only("vision"), extra=extra) as running:
         yield running
 
 
-def test_a_model_that_arrives_serves_the_next_request(service: Running, pictures: str, tmp_path: Path) -> None:
-    before = service.ask("/generate", {"image_url": f"{pictures}/red.png"})
-    assert (before.status, before.headers["X-Engine"]) == (200, "basic"), before.body
-    service.wait_for_line("pressroom models fetch blip-base")
+def until(found: Callable[[], bool], what: str) -> None:
+    """Wait for something."""
+    ends = time.monotonic() + 180
+    while not found():
+        assert time.monotonic() < ends, what
+        time.sleep(0.2)
+
+
+def describe(service: Running, pictures: str, colour: str) -> Answer:
+    answer = service.ask("/generate", {"image_url": f"{pictures}/{colour}.png"})
+    assert answer.status == 200, answer.body
+    return answer
+
+
+def test_the_model_that_suits_comes_by_itself_and_describes_what_was_a_draft(
+    service: Running, pictures: str, hub: FakeHub
+) -> None:
+    before = describe(service, pictures, "red")
+    assert (before.headers["X-Engine"], before.json["draft"], before.json["credits_used"]) == ("basic", True, 0)
     workers = service.workers("vision")
+    until(lambda: bool(hub.asked), "nothing was downloaded")
+    assert describe(service, pictures, "green").headers["X-Engine"] == "basic"
 
-    made = build_blip(tmp_path / "blip")
-    arrived = service.data / "models" / ".partial" / "blip-base"
-    arrived.parent.mkdir(parents=True)
-    made.rename(arrived)
-    arrived.rename(service.data / "models" / "blip-base")
+    assert hub.gate is not None
+    hub.gate.set()
+    until(lambda: "engine ready now" in service.written(), "the model was not taken")
 
-    service.wait_for_line("engine ready now", seconds=180)
-    after = service.ask("/generate", {"image_url": f"{pictures}/blue.png"})
-    assert (after.status, after.headers["X-Engine"]) == (200, "blip"), after.body
+    after = describe(service, pictures, "red")
+    assert (after.headers["X-Engine"], after.json["credits_used"]) == ("llama", 1)
     assert service.workers("vision") == workers
+    for word in ("llama_", "ggml_", "clip_", "srv "):
+        assert word not in service.written()

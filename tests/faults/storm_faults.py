@@ -54,10 +54,9 @@ def until(seconds: float) -> Iterator[float]:
 
 
 def wait_for_the_unlucky(database: Database) -> None:
-    """Wait until no item would be given up if its worker were killed: how often one is hit is not for luck to say.
+    """Wait until no item would be given up at one more crash.
 
-    On a slow machine the one worker that is there already may be hit three times in a row, with the same item. That
-    what has crashed runs alone, the tests of a pool's process tell."""
+    On a slow machine, a lone worker could be hit three times in a row with the same item."""
     end = time.monotonic() + 120
     while True:
         with suppress(PressroomError):  # the database is just starting again
@@ -114,20 +113,11 @@ def kill_many(site: Site, minutes: float, kills: int) -> int:
     return Killer(site, seed=2).strike(minutes * 60, kills=kills)
 
 
-def kill_api(site: Site, seconds: float) -> int:
+def kill_program(name: str, site: Site, seconds: float) -> int:
+    """Kill a program each second."""
     done = 0
     for _ in until(seconds):
-        for pid in site.running.pids("api"):
-            done += kill(pid)
-        time.sleep(1.0)
-    return done
-
-
-def kill_sweep(site: Site, seconds: float) -> int:
-    done = 0
-    for _ in until(seconds):
-        for pid in site.running.pids("sweep"):
-            done += kill(pid)
+        done += sum(kill(pid) for pid in site.running.pids(name))
         time.sleep(1.0)
     return done
 
@@ -322,8 +312,8 @@ PROXIES: tuple[tuple[str, Callable[[Site], TcpProxy]], ...] = (
 SCENARIOS = (
     Scenario("workers killed", kill_workers),
     Scenario("workers frozen past their lease", freeze_workers),
-    Scenario("API killed each second", kill_api),
-    Scenario("sweep killed each second", kill_sweep),
+    Scenario("API killed each second", partial(kill_program, "api")),
+    Scenario("sweep killed each second", partial(kill_program, "sweep")),
     Scenario("Redis killed", kill_redis),
     Scenario("Redis flushed", flush_redis),
     Scenario("Redis full", fill_redis),

@@ -27,7 +27,8 @@ from pipeline.operations.child_processes import shimmed
 from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
-from scripts.system.embedded.postgres import OWNER, create_database
+from scripts.system.embedded.postgres import create_database
+from scripts.system.embedded.roles import OWNER
 from scripts.system.programs import Server, environment
 
 #: Size of a disk in memory, which takes only the used part.

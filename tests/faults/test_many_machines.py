@@ -31,7 +31,7 @@ from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Row, Statement
 from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded import redis as embedded_redis
-from scripts.system.embedded.postgres import OWNER
+from scripts.system.embedded.roles import OWNER
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(900)]
 

@@ -14,7 +14,7 @@ from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
-from workers.engines.registry import load_engines
+from workers.engines.registry import list_endpoints, load_engines
 from workers.models.background import BackgroundFetch
 from workers.models.store import ModelStore
 
@@ -46,7 +46,7 @@ class Family:
         self.name = name
         self._store = store or ModelStore(settings)
         self._look_every = look_every
-        self._fetch_after = fetch_after
+        self._fetch = BackgroundFetch(settings, name, self._store, begin_after=fetch_after)
         self._stamp = self._store.stamp()
         self._lock = threading.Lock()
         self._is_set_up = False
@@ -159,7 +159,7 @@ class Family:
 
     def _offer(self, name: str, place: int) -> Offer:
         """Return an engine's offer, by its methods `offer` and `is_available`, which are optional."""
-        fetchable = {**self._models(name), **self._fetchable(name)}
+        fetchable = {**self._models(name), **self._fetchable(name), **self._fetch.offer(name)}
         if (engine := self._ready.get(name)) is None:
             return Offer(self.name, name, ready=False, needs=self._needs.get(name), content=fetchable, place=place)
         content = dict(engine.offer()) if hasattr(engine, "offer") else {}
@@ -193,7 +193,9 @@ class Family:
         threading.Thread(
             target=_keep_looking, args=(known, seconds, ended), name=f"models {self.name}", daemon=True
         ).start()
-        BackgroundFetch(self._settings, self.name, self._store, begin_after=self._fetch_after).start()
+        # A model of an endpoint comes first: whoever named it needs none here.
+        if not list_endpoints(self._settings, self.name):
+            self._fetch.start()
 
 
 def _keep_looking(known: "weakref.ref[Family]", seconds: float, ended: threading.Event) -> None:

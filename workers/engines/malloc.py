@@ -18,7 +18,7 @@ def use_one_arena() -> None:
 def keep_freed() -> None:
     """Have the process keep the memory that it frees: a model on the processor wants the same again at once.
 
-    Returned to the system and taken again, it cost 7 to 24 % of BLIP's time on a Xeon."""
+    Returned to the system and taken again, it cost 7 to 24 % of a captioning model's time on a Xeon."""
     _call("mallopt", _MMAP_THRESHOLD, _NEVER_MAPPED)
     _call("mallopt", _TRIM_THRESHOLD, _NEVER_TRIMMED)
 

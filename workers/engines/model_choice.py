@@ -11,7 +11,7 @@ from workers.models.advice import default_model, remedy
 from workers.models.machine import Machine, this_machine
 from workers.models.store import ModelStore
 
-Own = TypeVar("Own", ModelSettings, GgufSettings)
+Own = TypeVar("Own", bound=GgufSettings)
 
 #: The MODEL of an engine that is not wanted.
 OFF = "none"
@@ -30,7 +30,7 @@ def settled(settings: Settings, own: Own, family: str, engine: str) -> Own:
     return own.model_copy(update=details | {"model": str(store.root / found.name)})
 
 
-def machine_for(own: ModelSettings | GgufSettings) -> Machine:
+def machine_for(own: GgufSettings) -> Machine:
     """Return the machine as an engine uses it: without its GPU, if the engine is to run on the processor."""
     return replace(this_machine(), gpu_bytes=0) if getattr(own, "device", None) == "cpu" else this_machine()
 

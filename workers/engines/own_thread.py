@@ -11,9 +11,8 @@ Result = TypeVar("Result")
 class OwnThread:
     """A daemon thread that does one piece of work at a time.
 
-    OpenMP, with which torch computes on a processor, keeps a team of threads for each thread that calls it. When there
-    are more of them than cores, GNU's OpenMP lets them sleep between any two steps of a model, and waking them takes
-    time: called from the threads of three runs in turn, BLIP took a tenth longer on two cores than from one thread."""
+    OpenMP, with which torch computes on a processor, keeps a team of threads for each thread that calls it. With more
+    of them than cores, GNU's lets them sleep between two steps of a model: a tenth of the time on two cores."""
 
     def __init__(self, name: str) -> None:
         self._threads = ThreadPool(name, most=1)

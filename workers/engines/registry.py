@@ -18,6 +18,7 @@ from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from pipeline.offers.offers import preferred_engines
 from pipeline.settings import Settings
+from workers.models.machine import this_machine
 
 log = get_logger(__name__)
 
@@ -129,8 +130,11 @@ def _package(family: str) -> ModuleType | None:
 
 
 def _ours(family: str) -> dict[str, str]:
-    """Return the class paths of our engines of a family."""
-    return dict(getattr(_package(family), "ENGINES", {}))
+    """Return the class paths of our engines of a family; with a GPU, those that are better there come first."""
+    package = _package(family)
+    engines = dict(getattr(package, "ENGINES", {}))
+    first = getattr(package, "FIRST_ON_GPU", ()) if this_machine().gpu_bytes else ()
+    return {name: engines[name] for name in (*first, *engines)}
 
 
 def _added() -> Iterator[tuple[str, str, EntryPoint]]:

@@ -61,12 +61,19 @@ def remedy(family: str, engine: str, machine: Machine) -> str:
     return f"{least.name}, the smallest of the catalogue, needs {lacks}; {command([least])} brings it all the same"
 
 
-def brings_better(store: ModelStore, family: str, machine: Machine | None = None) -> str:
-    """Return which command brings a family a better engine than its fallback, or what this machine lacks for any."""
+def brings(models: Sequence[CatalogueModel], download: str) -> str:
+    """Return which command brings models, and whether they come by themselves; `download` as the setting has it."""
+    gives = "; ".join(dict.fromkeys(model.gives for model in models))
+    said = f"{command(models)} brings {gives} ({gigabytes(sum(model.size_bytes for model in models))})"
+    comes = [model.name for model in models if model.automatic] if download == "auto" else []
+    return f"{said}; a pool that runs downloads {' and '.join(comes)} by itself" if comes else said
+
+
+def brings_better(store: ModelStore, family: str, download: str, machine: Machine | None = None) -> str:
+    """Return what brings a family a better engine than its fallback, or what this machine lacks for any."""
     machine = machine or this_machine()
     if models := wanted(store, family, machine):
-        gives = "; ".join(dict.fromkeys(model.gives for model in models))
-        return f"{command(models)} brings {gives} ({gigabytes(sum(model.size_bytes for model in models))})"
+        return brings(models, download)
     offered = [model for model in store.catalogue.values() if model.serves(family)]
     return remedy(family, offered[0].engine, machine) if offered else "the catalogue has no model for it"
 

@@ -1,11 +1,14 @@
 """Background: a process of a pool downloads what suits this machine, while the engines that are there work."""
 
+import math
 import threading
-import time
 from datetime import timedelta
+from typing import Any
 
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
+from pipeline.offers.offers import preferred_engines
+from pipeline.operations.model_requests import ModelRequests
 from pipeline.operations.processes import downloads
 from pipeline.settings import Settings
 from workers.models.advice import command, wanted
@@ -23,27 +26,46 @@ class BackgroundFetch:
 
     def __init__(self, settings: Settings, family: str, store: ModelStore, *, begin_after: timedelta) -> None:
         self._settings = settings.models
+        self._own = getattr(settings, family, None)
+        self._engines = preferred_engines(settings, family)
+        self._requests = ModelRequests.from_settings(settings)
         self._family = family
         self._store = store
         self._begin_after = begin_after
         #: What was told last of each model.
         self._faults: dict[str, str] = {}
 
+    def offer(self, engine: str) -> dict[str, Any]:
+        """Return which model of an engine an operator may have installed by a button, and its size; maybe none."""
+        if self._settings.download == "never":
+            return {}
+        found = next((model for model in self._automatic() if model.engine == engine), None)
+        return {"install": {"model": found.name, "bytes": found.size_bytes}} if found else {}
+
     def start(self) -> None:
         """Do as PRESSROOM_MODELS__DOWNLOAD says: download in a thread of its own, only say how, or nothing."""
         if self._settings.download == "ask" and (models := wanted(self._store, self._family)):
             size = gigabytes(sum(model.size_bytes for model in models))
             log.info("more models suit this machine", family=self._family, fetch=command(models), size=size)
-        if self._settings.download == "auto" and self._automatic():
+        if self._settings.download != "never" and self._automatic():
             threading.Thread(target=self._run, name=f"fetch {self._family}", daemon=True).start()
 
     def _run(self) -> None:
-        time.sleep(self._begin_after.total_seconds())
-        while self._automatic() and not self._try():
-            time.sleep(self._settings.retry_minutes * 60)
+        """Download what is automatic: soon and every hour until it is here, and whenever an operator asks for it."""
+        pause = self._begin_after.total_seconds() if self._settings.download == "auto" else math.inf
+        while self._automatic():
+            self._requests.wait(self._family, seconds=pause)
+            if self._try():
+                return
+            pause = self._settings.retry_minutes * 60 if self._settings.download == "auto" else math.inf
 
     def _automatic(self) -> list[CatalogueModel]:
-        return [model for model in wanted(self._store, self._family) if model.automatic]
+        return [model for model in wanted(self._store, self._family) if model.automatic and self._is_used(model)]
+
+    def _is_used(self, model: CatalogueModel) -> bool:
+        """Return whether the model's engine is one of those that the operator wants, and has no model of its own."""
+        own = getattr(self._own, model.engine, None)
+        return (not self._engines or model.engine in self._engines) and getattr(own, "model", None) is None
 
     def _try(self) -> bool:
         """Download what is missing, each model whatever became of the others; return whether all of it is here now."""
@@ -56,6 +78,8 @@ class BackgroundFetch:
         return not self._automatic()
 
     def _fetch(self, model: CatalogueModel) -> None:
+        size = gigabytes(model.size_bytes)
+        log.info("model being fetched", model=model.name, family=self._family, gives=model.gives, size=size)
         try:
             folder = fetch(
                 self._store,

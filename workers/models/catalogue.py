@@ -52,6 +52,8 @@ class Hub:
     #: Which of its files belong to the model, where the catalogue lists none, and which of those do not.
     patterns: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    #: SHA-256 of files that match the patterns, as public repositories pin them.
+    sha256: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +119,11 @@ class CatalogueModel:
 
 
 @cache
-def read_catalogue(path: Path = FILE) -> Mapping[str, CatalogueModel]:
+def read_catalogue(path: Path | None = None) -> Mapping[str, CatalogueModel]:
     """Return all models by name, in the file's order, which is the order of preference within an engine.
 
     Raises ValueError for an entry that is not as it should be."""
+    path = path or FILE
     models: dict[str, CatalogueModel] = {}
     for entry in tomllib.loads(path.read_text("utf-8"))["model"]:
         model = _read(entry)

@@ -116,7 +116,9 @@ def _described(
     revision = locked.commit if locked else repository.hub.revision
     files: Sequence[File] = store.files(model)
     if not files:
-        revision, files = repository.list_files(revision)
+        revision, listed = repository.list_files(revision)
+        pinned = repository.hub.sha256
+        files = [replace(file, sha256=pinned.get(file.name, file.sha256)) for file in listed]
     remote = {}
     for file in files:
         # Once the commit is known, all files are of that one.

@@ -149,11 +149,13 @@ def _completed(file: File, known: File | None) -> File:
 
 
 def verify_in_place(folder: Path) -> None:
-    """Compare the files of a folder with their hashes, if it is one of a store's models. Raises NotReady."""
+    """Compare the files of a folder with the hashes that are known, if it is a model's of a store. Raises NotReady."""
     model = read_catalogue().get(folder.name)
-    lock = LockFile(folder.parent)
-    if model is not None and lock.path.is_file() and (locked := lock.find(model)) is not None:
-        _checked(model.name, folder, locked.files)
+    if model is None:
+        return
+    locked = LockFile(folder.parent).find(model)
+    files = locked.files if locked else tuple(file for file in model.files if file.sha256)
+    _checked(model.name, folder, files)
 
 
 def _checked(name: str, folder: Path, files: Sequence[File]) -> Path:

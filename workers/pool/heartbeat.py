@@ -16,6 +16,7 @@ from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.lifecycle import Outcome
 from pipeline.log import get_logger
+from workers.pool.outcomes import error_row
 from workers.pool.task import LeasedTask
 
 log = get_logger(__name__)
@@ -82,6 +83,8 @@ class Heartbeat:
         self._after_beat = after_beat
         self._end_process = end_process
         self._runs: list[Run] = []
+        #: When a run ended last, in monotonic seconds; 0: never.
+        self.dropped_at = 0.0
         threading.Thread(target=self._loop, name="heartbeat", daemon=True).start()
 
     def hold(self, run: Run) -> None:
@@ -91,6 +94,7 @@ class Heartbeat:
     def drop(self, run: Run) -> None:
         """Stop keeping a run's leases alive."""
         self._runs.remove(run)
+        self.dropped_at = time.monotonic()
 
     def held(self) -> list[Run]:
         """Return the runs that go on."""
@@ -151,8 +155,7 @@ class Heartbeat:
             error = TimedOut(
                 f"The work {what} {exceeded.total_seconds():,.0f} s and was stopped. Nothing was charged for it."
             )
-            document = {"status": int(error.status), **error.document()}
-            outcomes = [Outcome(run.tasks[0].item.item_id, "failed", error=document)]
+            outcomes = [Outcome(run.tasks[0].item.item_id, "failed", error=error_row(error))]
         else:
             # Any of them may hang. When the lease runs out, each counts a crash and comes back alone.
             log.error("batch timed out", items=len(run.tasks))

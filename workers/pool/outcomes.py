@@ -1,38 +1,49 @@
 """Outcomes: a handler's outcome as the life cycle stores it."""
 
+import errno
 from datetime import timedelta
 from typing import Any
 
 from pipeline import lifecycle
-from pipeline.database import DatabaseUnavailable
 from pipeline.errors import PressroomError
 from pipeline.kind import as_json
-from pipeline.storage.artifacts import StoreUnavailable
 from workers.engines import EngineBusy
 from workers.handler import Done, Failed, Outcome, Release, Retry
 
 #: Tries of an item whose handler raises an unexpected exception.
 MAX_TRIES = 2
 RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
-#: Pauses, in seconds, between tries of an item that failed because the database or the artifact store was away:
-#: four minutes in all, enough for a restart or for an operator to free a full disk.
-RETRY_SERVERS_AFTER = (2, 4, 8, 15, 30, 60, 60, 60)
+#: Pauses, in seconds, between tries of an item that failed by a fault of ours that passes, such as a database that is
+#: away; the last one until the job's deadline.
+RETRY_PASSING_AFTER = (2, 4, 8, 15, 30, 60, 120, 300)
 #: How long an item waits for a service that asked for a pause and named no time.
 PAUSE = timedelta(seconds=10)
+#: What the machine lacks for a while: room, files, memory.
+LACKING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO})
+
+
+class MachineLacking(PressroomError):
+    """A worker's machine lacks room or memory for a while."""
+
+    code = "machine_lacking"
+    passes = True
 
 
 def unforeseen(error: Exception, *, attempts: int) -> Outcome[Any]:
     """Return the outcome of an item whose handler raised an unexpected exception."""
-    failure = PressroomError(f"The work failed unexpectedly ({type(error).__name__}). Nothing was charged for it.")
+    said = f"The work failed unexpectedly ({type(error).__name__}). Nothing was charged for it."
+    if isinstance(error, OSError) and error.errno in LACKING:
+        return Failed(MachineLacking(said))
+    failure = PressroomError(said)
     return Failed(failure) if attempts + 1 >= MAX_TRIES else Retry(RETRY_UNKNOWN_AFTER, failure)
 
 
 def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
-    """Return the outcome, or a retry if a server's failure will pass; `attempts` are those before."""
+    """Return the outcome, or a retry if the failure will pass; `attempts` are those before."""
     match outcome:
-        case Failed(DatabaseUnavailable() | StoreUnavailable() as error, credits=0):
-            if attempts < len(RETRY_SERVERS_AFTER):
-                return Retry(timedelta(seconds=RETRY_SERVERS_AFTER[attempts]), error)
+        case Failed(error, credits=0) if error.passes:
+            pause = RETRY_PASSING_AFTER[min(attempts, len(RETRY_PASSING_AFTER) - 1)]
+            return Retry(timedelta(seconds=pause), error)
         case Failed(EngineBusy() as error, credits=0):
             return Release(error.retry_after or PAUSE)
     return outcome

@@ -38,8 +38,7 @@ LOOK_SECONDS = 0.25
 LONGEST_PAUSE = timedelta(seconds=1)
 #: Time for giving back, on a busy machine.
 GIVE_BACK_SECONDS = 1.5
-#: Redis takes a wait of 0 for one without an end.
-SHORTEST_WAIT = 0.005
+SHORTEST_WAIT = 0.005  # Redis takes a wait of 0 for one without an end
 
 
 class Runner:
@@ -129,6 +128,10 @@ class Runner:
             self._database.run(publish_offers(handler.offers()))
         except PressroomError as error:
             log.warning("offers not published", queue=self._queue, error=error.message)
+
+    def busy_at(self) -> float:
+        """Return when it had work last, in monotonic seconds; 0: never."""
+        return time.monotonic() if self._heartbeat.held() else self._heartbeat.dropped_at
 
     def stop(self) -> None:
         """Claim nothing more; `drain` and `serve` return when all runs have ended or been given back."""

@@ -1,6 +1,7 @@
 // Alt text: a picture, and beside it what a screen reader would say.
 
 import { copyButton, credits, facts, make, notes } from "./try_dom.js";
+import { installButton } from "./try_install.js";
 import { startDrops, takePasted } from "./try_files.js";
 import { carryOut } from "./try_job.js";
 import { start } from "./try_page.js";
@@ -60,7 +61,7 @@ function show(texts, { uploads, request }) {
   const name = (uploads.image?.name ?? request.fields.image_url ?? "picture").slice(0, LONGEST_NAME);
   return make("div", { class: "described" },
     preview(uploads.image, first.alt_text),
-    make("div", {}, texts.map(([mode, one]) => oneText(mode, one, name)), notes([first.advice]), known),
+    make("div", {}, texts.map(([mode, one]) => oneText(mode, one, name)), notes([first.advice]), first.draft ? installButton("captioning") : null, known),
   );
 }
 

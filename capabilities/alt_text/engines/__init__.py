@@ -12,6 +12,7 @@ from workers.media.images.picture import Picture
 __all__ = [
     "ENGINES",
     "FALLBACK",
+    "FIRST_ON_GPU",
     "MODES",
     "NO_HINTS",
     "Caption",
@@ -30,6 +31,8 @@ ENGINES: Mapping[str, str] = {
 }
 #: The setting of an endpoint that names its model of this family, and the engine on it.
 ENDPOINT_MODEL, ENDPOINT = "captions", "capabilities.alt_text.engines.endpoint:EndpointCaptioner"
+#: Better where there is a GPU for them.
+FIRST_ON_GPU = ("vlm",)
 #: What does without a model, less well; who gets an answer of it is told what brings better.
 FALLBACK = "basic"
 

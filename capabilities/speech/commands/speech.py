@@ -73,7 +73,7 @@ def say(
     output = output or _named_after(text)
     if output.suffix.lower() not in FORMATS:
         raise InvalidRequest(f"{output} has no known suffix: use {', '.join(FORMATS)}.")
-    check_outputs([file for file in (output, srt, vtt) if file is not None], overwrite=overwrite)
+    check_outputs([file for file in (output, srt, vtt) if file], overwrite=overwrite)
     if music is not None and not music.is_file():
         raise InvalidRequest(f"There is no file {music}.")
     parts = _parts(read_text(text), language)
@@ -86,8 +86,7 @@ def say(
     with ask_service(url, data) as client, TemporaryDirectory() as folder:
         spoken = _say(client, parts, options, Path(folder), music=music, subtitles={"srt": srt, "vtt": vtt})
         size = write_recording(spoken, output)
-    written = [output, *(file for file in (srt, vtt) if file is not None)]
-    typer.echo(f"{', '.join(map(str, written))} ({size:,} bytes)")
+    typer.echo(f"{', '.join(str(file) for file in (output, srt, vtt) if file)} ({size:,} bytes)")
 
 
 def read_text(text: str) -> str:

@@ -16,7 +16,7 @@ START_CHARACTERS = 40
 
 @dataclass(frozen=True, slots=True)
 class ScriptLine:
-    """What an engine speaks in one go.
+    """The text that an engine speaks in one go.
 
     `source` ends with `text`, which is spoken. Joined, the sources of a script's lines are the text as it was sent."""
 

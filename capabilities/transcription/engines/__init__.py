@@ -68,7 +68,7 @@ class Transcriber(ABC):
     name: str
     #: The model that it runs. Another model does not continue its transcripts.
     model: str = ""
-    #: What readers of its texts must know, if anything. The texts of an engine with a warning are drafts.
+    #: A warning for readers of its texts, which are drafts then.
     warning: str | None = None
     #: Whether it can translate into English.
     translates: bool = False

@@ -1,8 +1,4 @@
-"""The rules of a job's row are one function's: each CHECK is read anew by every statement that writes.
-
-The new check holds to what the old ones did, so processes of the release before see no difference. Nobody reads or writes the
-table while all its rows are tried: about a second a million. So each table has a migration of its own.
-"""
+"""The rules of a job's row are one function's, as those of an account's (0024)."""
 
 from alembic import op
 

@@ -19,12 +19,12 @@ from pipeline.operations.child_processes import die_with_parent
 from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded.launcher import find_in_wheel, launch
 from scripts.system.embedded.privileges import User, become, lowest_privileges
+from scripts.system.embedded.roles import OWNER, ROLE, hand_over, make_role
 from scripts.system.folders import only_server, private_folder
 from scripts.system.programs import Server, environment, module
 
 #: Major version, which names the cluster's folder.
 VERSION = "18"
-OWNER = "pressroom"  # the role and the database
 #: Tuned for a machine that runs much else; durability keeps PostgreSQL's safe defaults.
 OPTIONS = Path(__file__).with_name("postgres.conf")
 
@@ -37,7 +37,7 @@ def server(data: Path, version: str = VERSION) -> Server:
         name="postgres",
         argv=module("scripts.system.embedded.postgres", str(data.resolve() / "postgres"), str(sockets), version),
         environment=environment(),
-        url=f"postgresql://{OWNER}@/{OWNER}?host={quote(str(sockets), safe='')}",
+        url=f"postgresql://{ROLE}@/{OWNER}?host={quote(str(sockets), safe='')}",
         stopped_by=signal.SIGINT,  # "fast": rolls back, disconnects, writes everything
     )
 
@@ -72,9 +72,13 @@ def create_database(url: str) -> None:
     """Create our database if needed. Raises psycopg.OperationalError until the server answers."""
     import psycopg  # the launcher imports this module, and does without
 
-    with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
+    with psycopg.connect(url, user=OWNER, dbname="postgres", autocommit=True) as connection:
+        make_role(connection)
         if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [OWNER]).fetchone():
-            connection.execute(f"CREATE DATABASE {OWNER}")
+            connection.execute(f"CREATE DATABASE {OWNER} OWNER {ROLE}")
+            return
+    with psycopg.connect(url, user=OWNER) as connection:
+        hand_over(connection)
 
 
 def prepare(folder: Path, sockets: Path, version: str = VERSION) -> list[str]:
@@ -153,7 +157,9 @@ def _write_rules(cluster: Path, client: str) -> None:
     """Admit, over the socket, only the system's user and root."""
     (cluster / "pg_hba.conf").write_text("local all all peer map=system\n")
     names = sorted({client, "root"})
-    (cluster / "pg_ident.conf").write_text("".join(f'system "{name}" {OWNER}\n' for name in names))
+    (cluster / "pg_ident.conf").write_text(
+        "".join(f'system "{name}" {role}\n' for name in names for role in (OWNER, ROLE))
+    )
 
 
 def _drop_stale_pid_file(cluster: Path) -> None:

@@ -19,7 +19,8 @@ from pipeline import job_log
 from pipeline.accounts.keys import KeyLimits, add_key, make_key, revoke_key
 from pipeline.database import Database, Statement
 from pipeline.offers.offers import Offer, publish_offers
-from pipeline.operations.processes import HASH, Teller
+from pipeline.operations.model_requests import request_key
+from pipeline.operations.processes import HASH, Teller, downloads
 from pipeline.operations.samples import QueuePoint
 from pipeline.settings import Settings
 
@@ -51,10 +52,31 @@ def test_only_operators_see_these_pages(service: Service, api_database: Database
         refused = anybody.get(f"{BASE}/{path}")
         assert refused.status == 403
         assert b"operators_only" in refused.body
-    changes = {"failures/retry": {}, "processes/scale": {}, f"accounts/{client.account_id}": {"change": "top-up"}}
+    changes: dict[str, dict[str, str]] = {"models/captioning": {}}
+    changes |= {"failures/retry": {}, "processes/scale": {}, f"accounts/{client.account_id}": {"change": "top-up"}}
     for path, form in changes.items():
         assert anybody.post(f"{BASE}/{path}", form).status == 403
     assert "Operators" not in anybody.get("/dashboard").body.decode()
+
+
+def test_an_operator_asks_for_the_model_that_suits_and_sees_how_much_has_come(
+    operator: Browser, api_database: Database, redis_server: str
+) -> None:
+    model = {"model": "small-gguf", "bytes": 1_000}
+    api_database.run(publish_offers([Offer("captioning", "llama", ready=False, content={"install": model})]))
+    path = f"{BASE}/models/captioning"
+
+    answer = operator.post(path, {})
+    assert (answer.status, answer.json) == (202, {"install": {**model, "done": None}})
+    with redis.Redis.from_url(redis_server) as client:
+        assert client.getdel(request_key("captioning"))
+        told = Teller(lambda: "vision")
+        downloads["small-gguf"] = (250, 1_000)
+        client.hset(HASH, told.field, told.tell())
+        downloads.clear()
+    assert operator.get(path).json == {"install": {**model, "done": 250}}
+    assert operator.get(f"{BASE}/models/synthesis").json == {"install": None}
+    assert operator.post(f"{BASE}/models/synthesis", {}).status == 400
 
 
 def test_each_page_answers_and_keeps_to_the_policy(operator: Browser) -> None:

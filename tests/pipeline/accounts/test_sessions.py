@@ -10,7 +10,7 @@ from servers import WAITS_FOR_US
 
 from pipeline import lifecycle
 from pipeline.accounts.sessions import Owner, begin_session, end_sessions, find_owner_by_id, make_token
-from pipeline.accounts.sign_in import set_password
+from pipeline.accounts.sign_in import add_link, set_password, use_link
 from pipeline.database import Database, Statement
 
 LASTS = timedelta(hours=1)
@@ -73,6 +73,13 @@ def test_a_new_password_waits_for_who_is_just_signing_in_and_signs_them_out(
 def test_a_new_password_counts_whom_it_signs_out(database: Database, owned: Payer) -> None:
     for _ in range(2):
         database.run(begin_session(owned.account_id, make_token(), lasts=LASTS))
-    assert database.run_together(set_password(owned.account_id, NEW)) == [True, 2]
-    assert database.run_together(set_password(uuid4(), NEW)) == [False, 0]
+    assert database.run_together(set_password(owned.account_id, NEW)) == [True, None, 2]
+    assert database.run_together(set_password(uuid4(), NEW)) == [False, None, 0]
     assert database.run(end_sessions(owned.account_id)) == 0
+
+
+def test_a_new_password_ends_links_that_sign_in(database: Database, owned: Payer) -> None:
+    token = make_token()
+    database.run(add_link(owned.account_id, token, lasts=LASTS))
+    database.run_together(set_password(owned.account_id, NEW))
+    assert database.run(use_link(token)) is None

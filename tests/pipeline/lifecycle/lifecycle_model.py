@@ -45,6 +45,7 @@ class Job:
     ok: int = 0
     failed: int = 0
     captured: int = 0
+    failed_by_crash: bool = False
     is_purged: bool = False
     purged_items: int = 0
 
@@ -139,7 +140,7 @@ class Model:
         for job in reversed(self.jobs):
             if is_forgotten or idempotency_key is None:
                 break
-            if job.state == "expired":
+            if job.state == "expired" or job.failed_by_crash:
                 continue  # it was not carried out, and uses no key up
             if (job.account, job.route, job.idempotency_key) == (account, route, idempotency_key):
                 return ("replayed" if job.request_hash == request_hash else "conflict"), job.number
@@ -254,6 +255,8 @@ class Model:
             self._settle(job, "succeeded" if job.ok == len(job.items) else "failed" if job.ok == 0 else "partial")
 
     def _settle(self, job: Job, state: str) -> None:
+        first_failed = next((item for item in job.items if item.state == "failed"), None)
+        job.failed_by_crash = state == "failed" and first_failed is not None and first_failed.crashes >= MAX_CRASHES
         job.state = state
         job.account.ended.append(job)
         job.captured = sum(item.captured for item in job.items)

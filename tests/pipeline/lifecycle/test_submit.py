@@ -135,23 +135,18 @@ def test_the_same_key_and_request_give_the_same_job_once_also_with_an_empty_purs
     assert bench.balance() == 0
 
 
-def test_what_a_worker_refused_or_nobody_did_in_time_uses_no_key_up(bench):
+def test_what_was_refused_or_late_or_failed_by_our_fault_uses_no_key_up(bench):
     refused = bench.job_of(idempotency_key="chapter 1")
     bench.report(bench.claim_one(), "failed", error={"status": 400, "code": "nothing_to_speak"})
     late = bench.job_of(idempotency_key="chapter 1", request_hash=b"corrected")
     bench.let_expire(late)
     bench.database.run(lifecycle.expire())
+    ours = bench.job_of(idempotency_key="chapter 1", request_hash=b"corrected")
+    bench.report(bench.claim_one(), "failed", error={"status": 500, "code": "internal_error"})
     again = bench.job_of(idempotency_key="chapter 1", request_hash=b"corrected")
 
-    assert len({refused, late, again}) == 3
+    assert len({refused, late, ours, again}) == 4
     assert bench.submit(idempotency_key="chapter 1", request_hash=b"corrected").job_id == again
-
-
-def test_what_failed_on_our_side_is_answered_the_same_again(bench):
-    failed = bench.job_of(idempotency_key="chapter 1")
-    bench.report(bench.claim_one(), "failed", error={"status": 500, "code": "internal_error"})
-
-    assert bench.submit(idempotency_key="chapter 1").job_id == failed
 
 
 def test_the_same_key_with_another_request_is_a_conflict(bench):

@@ -56,6 +56,20 @@ def test_the_pause_doubles_with_every_crash(bench):
     assert row["run_at"] - row["updated_at"] == timedelta(seconds=4)
 
 
+def test_a_lease_lost_with_the_whole_system_is_no_crash_however_often(bench):
+    bench.job_of()
+    for _ in range(4):
+        item = bench.claim_one()
+        bench.kill_worker(item)
+        before = bench.item(item.item_id)["lease_until"]
+        assert bench.database.run(lifecycle.recover(before)) == 0
+        assert bench.database.run(lifecycle.recover(before + timedelta(seconds=1))) == 1
+        assert reap(bench) is None
+        bench.wake_early()
+
+    assert (bench.claim_one().item_id, bench.item(item.item_id)["crashes"]) == (item.item_id, 0)
+
+
 def test_a_poison_item_does_not_take_its_job_down(bench):
     job_id = bench.job_of(1, 1)
     poison, good = bench.claim(2)

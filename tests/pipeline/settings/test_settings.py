@@ -70,6 +70,7 @@ def test_a_file_has_settings_and_the_environment_goes_before_it(
     (empty_folder / "pressroom.toml").write_text(
         'redis_url = "redis://file/0"\ndatabase_url = "postgresql://file/x"\n'
         "[api]\nport = 9100\nprocesses = 3\n[limits.free]\nper_day = 5\n"
+        '[fetch]\nallow_networks = ["10.0.0.0/8", "192.168.7.0/24"]\n'
     )
     monkeypatch.setenv("PRESSROOM_API__PORT", "9200")
     monkeypatch.setenv("REDIS_URL", "redis://environment/0")
@@ -77,6 +78,7 @@ def test_a_file_has_settings_and_the_environment_goes_before_it(
     settings = Settings()
 
     assert (settings.api.port, settings.api.processes, settings.api.host) == (9200, 3, "127.0.0.1")
+    assert settings.fetch.allow_networks == "10.0.0.0/8,192.168.7.0/24"
     assert (settings.redis_url, settings.database_url) == ("redis://environment/0", "postgresql://file/x")
     assert (settings.limits.free.per_day, settings.limits.free.per_minute) == (5, 10)
 
@@ -105,6 +107,26 @@ def test_a_file_with_a_mistake_is_an_error_that_names_it(empty_folder: Path, tex
     with pytest.raises(InvalidSetting) as refused:
         Settings()
     assert said in refused.value.message
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_of_another_user_is_refused(empty_folder: Path) -> None:
+    file = empty_folder / "pressroom.toml"
+    file.write_text("ffmpeg = '/home/mallory/ffmpeg'")
+    os.chown(file, 12_345, -1)
+    with pytest.raises(InvalidSetting, match=r"belongs to user 12345.*chown 0 pressroom\.toml"):
+        Settings()
+
+
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_a_file_that_others_may_write_is_refused(empty_folder: Path, mode: int) -> None:
+    file = empty_folder / "pressroom.toml"
+    file.write_text("log_level = 'DEBUG'")
+    file.chmod(mode)
+    with pytest.raises(InvalidSetting, match=r"chmod go-w pressroom\.toml"):
+        Settings()
+    file.chmod(0o644)
+    assert Settings().log_level == "DEBUG"
 
 
 @pytest.mark.parametrize("name", ["PRESSROOM_API__TRUSTED_PROXIES", "PRESSROOM_FETCH__ALLOW_NETWORKS"])

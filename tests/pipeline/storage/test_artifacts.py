@@ -13,7 +13,7 @@ from obstore.store import S3Store
 from pydantic import SecretStr
 from s3_server import BUCKET, S3Server, s3_server
 
-from pipeline.errors import Gone, PayloadTooLarge, ServiceUnavailable
+from pipeline.errors import Gone, NotReady, PayloadTooLarge, ServiceUnavailable
 from pipeline.settings import Settings, StoreSettings
 from pipeline.storage.artifacts import Artifacts, StoreUnavailable, artifact_key, open_store, upload_key
 
@@ -330,3 +330,21 @@ def test_a_store_that_says_nothing_is_given_up(s3: S3Server, on_server: Settings
         s3.is_silent = False
 
     assert time.monotonic() - began < 25  # each took 30 s by itself
+
+
+def test_no_link_in_the_folder_is_followed(tmp_path: Path, in_folder: Artifacts, folder: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "passwords").write_bytes(b"secret")
+    (folder / "2026-01-01").symlink_to(elsewhere)
+    with pytest.raises(StoreUnavailable):
+        in_folder.put("2026-01-01/more", b"bytes")
+    for get in (in_folder.get, in_folder.size_of, lambda key: asyncio.run(read(in_folder, key))):
+        with pytest.raises(Gone):
+            get("2026-01-01/passwords")
+    assert [file.name for file in elsewhere.iterdir()] == ["passwords"]
+
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "artifacts").symlink_to(elsewhere)
+    with pytest.raises(NotReady, match="PRESSROOM_STORE__URL"):
+        open_store(Settings(data=tmp_path / "linked"))

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from payers import open_account
 from servers import running
 from systems import clean_environment, command, only, system
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
+from pipeline.lifecycle.migrations import migrate
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 from scripts.system.embedded import postgres
@@ -67,8 +69,10 @@ def test_a_restored_system_has_accounts_results_and_ledger(tmp_path: Path) -> No
 def test_an_older_postgresql_is_not_passed_over_and_moves_by_backup_and_restore(tmp_path: Path) -> None:
     data, file = tmp_path / "data", tmp_path / "old.tar"
     old = postgres.server(data, "16")
-    with running(old, data, lambda: create_database(old.url)), psycopg.connect(old.url) as connection:
-        connection.execute("CREATE TABLE note AS SELECT 'kept' AS words")
+    with running(old, data, lambda: create_database(old.url)):
+        migrate(old.url)
+        with Database(old.url) as database:
+            account = open_account(database).account_id
     assert find_versions(data) == ["16"]
 
     up = pressroom("up", "--port", "0", "--data", str(data))
@@ -82,7 +86,7 @@ def test_an_older_postgresql_is_not_passed_over_and_moves_by_backup_and_restore(
     assert find_versions(data) == [postgres.VERSION]
     new = postgres.server(data)
     with running(new, data, lambda: create_database(new.url)), psycopg.connect(new.url) as connection:
-        assert connection.execute("SELECT words FROM note").fetchone() == ("kept",)
+        assert connection.execute("SELECT id FROM account").fetchone() == (account,)
 
 
 def test_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> None:

@@ -161,6 +161,7 @@ def test_a_setting_that_can_not_be_read_is_named(pressroom: Callable[..., Ran], 
 
 
 def test_settings_are_listed_without_secrets(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
+    monkeypatch.setenv("PRESSROOM_STORE__ACCESS_KEY_ID", "id")
     monkeypatch.setenv("PRESSROOM_STORE__SECRET_ACCESS_KEY", "hush")
     monkeypatch.setenv("PRESSROOM_WORK__LEASE_SECONDS", "45")
 

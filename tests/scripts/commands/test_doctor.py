@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,10 +18,18 @@ from capabilities.index_check.providers import pacing
 from capabilities.index_check.providers.circuit_breaker import note
 from capabilities.index_check.providers.transitions import Event
 from pipeline.database import Database, Statement
+from pipeline.errors import PressroomError
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.operations.supervision import SupervisorSilent
 from pipeline.settings import Settings
-from scripts.doctor import engines, examination, servers
+from scripts.doctor import engines, examination, machine, servers
+from scripts.doctor.machine import check_disk, check_memory
+from workers.models.machine import Machine
+
+
+def said_by(ran: Ran) -> str:
+    """Return the words of a table."""
+    return " ".join(ran.out.replace("│", " ").split())
 
 
 def test_the_doctor_finds_everything_ready(pressroom: Callable[..., Ran]) -> None:
@@ -60,18 +69,15 @@ def test_the_doctor_says_what_is_missing(
 def test_the_doctor_tells_what_a_pool_has_found_missing(pressroom: Callable[..., Ran], database: Database) -> None:
     database.run(publish_offers([Offer("synthesis", "espeak", ready=False, needs="a voice of its own")]))
 
-    ran = pressroom("doctor")
-
-    assert "the pool says: a voice of its own" in " ".join(ran.out.replace("│", " ").split())
+    assert "the pool says: a voice of its own" in said_by(pressroom("doctor"))
 
 
 def test_the_doctor_looks_at_engines_of_other_packages(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "plug_in")
     monkeypatch.setenv("PRESSROOM_SYNTHESIS__ENGINES", "hum,broken")
 
-    ran = pressroom("doctor")
+    said = said_by(pressroom("doctor"))
 
-    said = " ".join(ran.out.replace("│", " ").split())
     assert "ok synthesis: hum ready" in said
     assert "-- synthesis: broken pressroom_hum:Missing can't be loaded" in said
 
@@ -84,9 +90,8 @@ def test_the_doctor_tells_which_search_provider_rests(
     database.run(pacing.add_providers([name]))
     database.run(note(name, Event.BLOCKED, Settings().search, reason="captcha"))
 
-    ran = pressroom("doctor")
+    said = said_by(pressroom("doctor"))
 
-    said = " ".join(ran.out.replace("│", " ").split())
     assert "UTC, the search engine asked for a captcha" in said
     # The default, without a key, can't promise it.
     assert "a page that they miss may still be indexed" in said
@@ -102,9 +107,8 @@ def test_the_doctor_tells_whose_account_is_empty_and_what_helps(
     database.run(pacing.add_providers([name]))
     database.run(note(name, Event.REFUSED, Settings().search, reason="config:credits"))
 
-    ran = pressroom("doctor")
+    said = said_by(pressroom("doctor"))
 
-    said = " ".join(ran.out.replace("│", " ").split())
     assert "nothing left to pay with: top its account up, or set another PRESSROOM_SEARCH__SERPER__API_KEY" in said
     assert "nobody answers for Google" not in said
     assert "canary" not in said
@@ -165,10 +169,6 @@ def test_the_doctor_says_what_would_start_while_the_system_is_off(
     assert "-- optional, and absent or unknown" in said
 
 
-def said_by(ran: Ran) -> str:
-    return " ".join(ran.out.replace("│", " ").split())
-
-
 def test_the_doctor_waits_once_for_a_database_that_is_away(
     pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,8 +186,19 @@ def test_the_doctor_waits_once_for_a_database_that_is_away(
     ran = pressroom("doctor")
 
     assert ran.code == 1
-    assert "The database does not answer" in ran.out
+    assert "The database does not answer: connection failed" in said_by(ran)
+    assert "port 9 failed: Connection refused" in said_by(ran)
     assert len(opened) == 1
+
+
+def test_the_doctor_says_how_much_memory_and_disk_are_needed_and_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "enough for a small system" in check_memory(Machine(1_000_000_000, cores=2))
+    assert "hibari" in check_memory(Machine(4_000_000_000, cores=2))
+    with pytest.raises(PressroomError, match=r"600 MB here.*needs 900 MB"):
+        check_memory(Machine(600_000_000, cores=2))
+    monkeypatch.setattr(machine.shutil, "disk_usage", lambda folder: SimpleNamespace(free=3_000_000))
+    with pytest.raises(PressroomError, match=r"3 MB free on the disk of /srv/press; keep 1\.0 GB free"):
+        check_disk(Path("/srv/press"))
 
 
 def test_the_doctor_looks_at_servers_that_are_set_though_the_system_stands_still(

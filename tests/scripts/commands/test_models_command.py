@@ -91,13 +91,13 @@ def test_model_that_can_not_be_had_keeps_no_other_from_coming(
 
 
 def test_folder_of_unknown_contents_is_no_sound_model(pressroom: Callable[..., Ran], tmp_path: Path) -> None:
-    (tmp_path / "models" / "smolvlm-500m").mkdir(parents=True)
+    (tmp_path / "models" / "qwen3-vl-2b").mkdir(parents=True)
 
-    listed, verified = pressroom("models", "list", "vlm"), pressroom("models", "verify", "smolvlm-500m")
+    listed, verified = pressroom("models", "list", "vlm"), pressroom("models", "verify", "qwen3-vl-2b")
 
-    assert "smolvlm-500m\there, can't be verified" in listed.out
+    assert "qwen3-vl-2b\there, can't be verified" in listed.out
     assert verified.code == 1
-    assert "`pressroom models fetch smolvlm-500m` downloads it again" in verified.err
+    assert "`pressroom models fetch qwen3-vl-2b` downloads it again" in verified.err
 
 
 def test_remove_deletes_what_an_unfinished_download_left(pressroom: Callable[..., Ran], tmp_path: Path) -> None:

@@ -22,8 +22,12 @@ from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.lifecycle.jobs import find_job
 from pipeline.operations.processes import HASH, Teller
+from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.wakes.broker import WakeBroker, connect
 from pipeline.webhooks.accounts import NewWebhook, add_webhook
 from pipeline.webhooks.deliveries import add_delivery
+from scripts.commands.sweep import Sweep
 
 
 def test_a_sweep_takes_items_back_and_ends_what_is_late(
@@ -41,6 +45,19 @@ def test_a_sweep_takes_items_back_and_ends_what_is_late(
     for job_id, state in ((late, "expired"), (dead, "running")):
         job = database.run(find_job(UUID(job_id)))
         assert job.state == state
+
+
+def test_a_sweep_that_goes_on_counts_no_crash_of_what_was_lost_before_it(
+    submit: Callable[[], str], database: Database, redis_url: str, tmp_path: Path
+) -> None:
+    submit()
+    database.run(lifecycle.claim({"speech": 4}, lease_for=timedelta(seconds=-1)))
+    settings = Settings(data=tmp_path)
+
+    Sweep(database, WakeBroker(connect(redis_url)), Artifacts(open_store(settings)), {}, settings).step()
+
+    rows = database.run(Statement("SELECT state, crashes FROM item"))
+    assert {(row["state"], row["crashes"]) for row in rows} <= {("waiting", 0), ("ready", 0)}
 
 
 def test_a_sweep_sums_what_has_come_to_the_ledger(

@@ -21,6 +21,7 @@ from scripts.system import control
 from scripts.system.control import System
 from scripts.system.folders import private_folder
 from scripts.system.programs import Program, environment
+from scripts.system.sizing.bounds import read_bounds
 from scripts.system.supervisor import Supervisor
 
 SYSTEM = System(1, "http://127.0.0.1:8000", "postgresql://embedded", "unix:///embedded")
@@ -51,6 +52,16 @@ def test_pools_are_shown_and_scaled(tmp_path: Path):
         return [supervision.pools(tmp_path)[0].wanted, supervision.scale(tmp_path, "synthesis", 5)[0].wanted]
 
     assert controlled(tmp_path, scenario) == [2, 5]
+    assert read_bounds(tmp_path) == {"synthesis": (5, 5)}  # for the next start
+
+
+def test_a_scaler_changes_no_bounds(tmp_path: Path):
+    def scenario() -> int:
+        supervision.scale(tmp_path, "synthesis", 1, most=4)
+        return supervision.scale(tmp_path, "synthesis", 3, keep=False)[0].wanted
+
+    assert controlled(tmp_path, scenario) == 3
+    assert read_bounds(tmp_path) == {"synthesis": (1, 4)}
 
 
 @pytest.mark.parametrize(

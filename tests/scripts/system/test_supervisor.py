@@ -10,7 +10,9 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -74,13 +76,13 @@ def program(mark: str, code: str, *, name: str = "pool", drain: float = 10, stag
     )
 
 
-def supervised(scenario: Callable[[Supervisor], Awaitable[None]]) -> str:
+def supervised(scenario: Callable[[Supervisor], Awaitable[None]], **options: Any) -> str:
     """Run a scenario with a supervisor, stop it, and return what it logged."""
     stream = io.BytesIO()
 
     async def run() -> None:
         console = Console(stream, colour=False)
-        supervisor = Supervisor(console)
+        supervisor = Supervisor(console, **options)
         try:
             await scenario(supervisor)
         finally:
@@ -133,6 +135,19 @@ def test_a_program_that_always_fails_is_started_for_ever_with_pauses_of_two_seco
     pauses = [float(line.split()[-2]) for line in supervised(scenario).splitlines() if "again in" in line]
     assert pauses[:7] == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0]
     assert max(pauses) == LONGEST_PAUSE.total_seconds()
+
+
+def test_a_program_killed_for_its_memory_is_named_and_left_alone_at_the_third_time(mark: str):
+    kills = count()
+
+    async def scenario(supervisor: Supervisor) -> None:
+        supervisor.run(program(mark, "exit(1)"))
+        await until(lambda: pool(supervisor).out_of_memory == 3)
+        await asyncio.sleep(0)
+
+    said = supervised(scenario, count_kills=lambda: next(kills))
+    assert said.count("as memory ran out: give the machine more memory") == 3
+    assert "starting it again in 600.0 s" in said
 
 
 def test_a_program_that_does_not_exist_is_reported_and_tried_again(mark: str):

@@ -76,14 +76,14 @@ def test_a_path_cannot_command_the_terminal() -> None:
 def test_what_is_not_shown_is_kept(tmp_path: Path) -> None:
     kept, stream = KeptLog(tmp_path), io.BytesIO()
     console = Console(stream, colour=False, readable=readable, keep=kept.write)
-    console._put("api.1", [record("engine ready now", engine="blip").encode(), record("item reported").encode()])
+    console._put("api.1", [record("engine ready now", engine="llama").encode(), record("item reported").encode()])
     console.say("ready")
     console.show("the key")
     console.close()
     kept.close()
 
     shown, written = stream.getvalue().decode(), (tmp_path / "up.log").read_text()
-    assert "blip is ready now" in shown
+    assert "llama is ready now" in shown
     assert "item reported" not in shown
     assert "item reported" in written
     assert "the key" in shown

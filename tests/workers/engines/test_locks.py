@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 
 import pytest
-from capabilities.alt_text.engines.blip import Blip
 
 from capabilities.alt_text.engines.vlm import Vlm
 from capabilities.alt_text.settings import CaptioningSettings
@@ -100,13 +99,13 @@ def test_who_no_longer_wants_a_turn_that_has_come_passes_it_on() -> None:
     assert lock._free
 
 
-def blip_on(device: str) -> Blip:
-    return Blip(CaptioningSettings(), ModelSettings(model="none", device=device))
+def vlm_on(device: str) -> Vlm:
+    return Vlm(CaptioningSettings(), ModelSettings(model="none", device=device))
 
 
 def test_engines_on_one_gpu_take_turns_and_others_do_not() -> None:
     diffusion = Diffusion(DiffusionSettings(model="none", device="cuda:0"))
-    on_gpu, on_another, on_processor = map(blip_on, ("cuda", "cuda:1", "cpu"))
+    on_gpu, on_another, on_processor = map(vlm_on, ("cuda", "cuda:1", "cpu"))
 
     lock_of = EngineLocks().of
     assert lock_of(on_gpu) is lock_of(diffusion)

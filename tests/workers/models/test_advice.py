@@ -34,7 +34,10 @@ def chosen(machine: Machine) -> set[str]:
         (GPU, {"whisper-large-v3-turbo", "qwen3-vl-2b", "qwen3-4b", "flux2-klein-4b", "nsfw-detector"}),
     ],
 )
-def test_of_alternatives_the_first_that_suits_the_machine_is_recommended(machine: Machine, names: set[str]) -> None:
+def test_of_alternatives_the_first_that_suits_the_machine_is_recommended(
+    machine: Machine, names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.models.machine.importlib.util.find_spec", lambda package: object())
     assert chosen(machine) == names
 
 

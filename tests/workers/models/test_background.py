@@ -7,9 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import redis
 from alba import make_alba
 from hub import FakeHub
 
+from pipeline.operations.model_requests import request_key
 from pipeline.settings import Settings
 from workers.models.background import BackgroundFetch
 from workers.models.catalogue import CatalogueModel, Hub
@@ -21,9 +23,20 @@ GONE = replace(ALBA, name="piper-gone", hub=Hub("nobody/voices"))
 THREAD = "fetch synthesis"
 
 
-def start(tmp_path: Path, *models: CatalogueModel) -> ModelStore:
+def start(
+    tmp_path: Path,
+    *models: CatalogueModel,
+    engines: str = "piper",
+    download: str = "auto",
+    redis_url: str | None = None,
+) -> ModelStore:
     """Start the downloads of some models, which are soon tried again."""
-    settings = Settings(data=tmp_path, models={"download": "auto", "retry_minutes": 0.002})
+    settings = Settings(
+        data=tmp_path,
+        redis_url=redis_url,
+        models={"download": download, "retry_minutes": 0.002},
+        synthesis={"engines": engines},
+    )
     store = ModelStore(settings, {model.name: model for model in models})
     BackgroundFetch(settings, "synthesis", store, begin_after=timedelta(0)).start()
     return store
@@ -69,3 +82,26 @@ def test_model_that_another_process_fetches_is_not_told_as_fetched(
     wait_for_the_end()
 
     assert capsys.readouterr().out.count("model fetched") == 1
+
+
+@pytest.mark.parametrize(("engines", "download"), [("espeak", "auto"), ("piper", "never")])
+def test_nothing_comes_for_an_engine_that_is_not_used_or_where_nothing_may(
+    hub: FakeHub, tmp_path: Path, engines: str, download: str
+) -> None:
+    start(tmp_path, ALBA, engines=engines, download=download)
+
+    assert THREAD not in [thread.name for thread in threading.enumerate()]
+
+
+def test_where_it_is_only_said_how_a_model_comes_when_an_operator_asks_for_it(
+    hub: FakeHub, tmp_path: Path, redis_server: str
+) -> None:
+    store = start(tmp_path, ALBA, download="ask", redis_url=redis_server)
+    time.sleep(0.3)
+    assert not store.is_here(ALBA)
+
+    with redis.Redis.from_url(redis_server) as client:
+        client.set(request_key("synthesis"), "1")
+    wait_for_the_end()
+
+    assert store.is_here(ALBA)

@@ -1,5 +1,6 @@
 """A process of a pool: what it claims, how it runs it, and what it says became of it."""
 
+import errno
 import socket
 import threading
 import time
@@ -33,6 +34,7 @@ from pipeline.wakes import notices
 from pipeline.wakes.broker import WakeBroker, connect
 from workers.engines.resources import Resources
 from workers.handler import Done, Failed, Release
+from workers.media.audio.ffmpeg import FfmpegFailed
 from workers.pool import claiming, outcomes
 from workers.pool.handlers import load_handlers
 from workers.pool.run import Runner
@@ -510,23 +512,30 @@ def test_a_report_that_can_not_be_written_costs_its_neighbours_nothing(pool: Poo
 
 @pytest.mark.parametrize("raises", [True, False], ids=["raised", "returned"])
 @pytest.mark.parametrize(
-    "error", [StoreUnavailable("no store"), DatabaseUnavailable("no database")], ids=lambda e: e.code
+    "error",
+    [
+        StoreUnavailable("no store"),
+        DatabaseUnavailable("no database"),
+        FfmpegFailed("no room"),
+        OSError(errno.ENOSPC, "full"),
+    ],
+    ids=lambda error: type(error).__name__,
 )
-def test_what_a_server_keeps_from_its_end_is_tried_again_for_some_minutes(
-    pool: Pool, monkeypatch: Any, raises: bool, error: ServiceUnavailable
+def test_what_a_passing_fault_of_ours_keeps_from_its_end_is_tried_again(
+    pool: Pool, monkeypatch: Any, raises: bool, error: Any
 ) -> None:
     tries: list[int] = []
-    most = len(outcomes.RETRY_SERVERS_AFTER)
+    most = len(outcomes.RETRY_PASSING_AFTER) + 2
 
     def run(tasks: Any) -> Any:
         tries.append(tasks[0].attempts)
         if len(tries) <= most:
-            if raises:
+            if raises or isinstance(error, OSError):
                 raise error
             return [Failed(error)]
         return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
 
-    monkeypatch.setattr(outcomes, "RETRY_SERVERS_AFTER", [0.0] * most)
+    monkeypatch.setattr(outcomes, "RETRY_PASSING_AFTER", [0.0])
     monkeypatch.setattr(pool.handler, "run", run)
 
     assert pool.finish(pool.submit({})).state == "succeeded"

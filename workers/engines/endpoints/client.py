@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
@@ -66,8 +66,10 @@ class EndpointClient:
         self._busy_until = 0.0
         self._opening = threading.Lock()
 
-    def send(self, calls: Sequence[Call], *, stop: Callable[[], bool] = never) -> list[bytes | EndpointFailed]:
-        """Return the body of each answer, or why there is none. Raises Stopped when `stop` returns True."""
+    def send(self, calls: Iterable[Call], *, stop: Callable[[], bool] = never) -> list[bytes | EndpointFailed]:
+        """Return the body of each answer, or why there is none. Raises Stopped when `stop` returns True.
+
+        Each request leaves when `calls` yields it, while the next one is being made."""
         with self._opening:
             loop = self._loop
         running = [asyncio.run_coroutine_threadsafe(self._send(call), loop) for call in calls]

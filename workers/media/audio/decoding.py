@@ -1,5 +1,6 @@
-"""Decoding: files that users sent become samples, by an ffmpeg that can open nothing else."""
+"""Decoding: turns uploaded files into samples, by an ffmpeg that can open nothing else."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import IO
@@ -14,9 +15,14 @@ from workers.media.audio.track import Track, new_track
 
 log = get_logger(__name__)
 
-#: Most time for one file: an hour of any format takes some seconds.
+#: Time limit per file; an hour of any format takes some seconds.
 TIME_LIMIT = timedelta(minutes=3)
-#: The decoders that may be used: those of sound. A file may also hold pictures and subtitles, which are not decoded.
+#: The lowest sample rate that is taken; at 1 Hz, 14 kB would be four hours. Telephones have 8,000 Hz.
+MIN_SAMPLE_RATE = 1_000
+#: ffmpeg's word on a stream of sound: "Stream #0:0: Audio: pcm_s16le, 7 Hz, mono".
+STREAM = re.compile(r"Stream #0:\d+.*: Audio: .*?\b(\d+) Hz")
+
+#: The audio decoders that may be used. Pictures and subtitles in a file are not decoded.
 CODECS = (
     "mp3,mp3float,mp2,mp2float,mp1,mp1float,aac,aac_fixed,aac_latm,vorbis,libvorbis,opus,libopus,flac,alac,wavpack,"
     "ac3,eac3,dca,truehd,mlp,wmav1,wmav2,wmapro,wmalossless,wmavoice,amrnb,amrwb,libopencore_amrnb,libopencore_amrwb,"
@@ -27,14 +33,14 @@ CODECS = (
 
 
 class AudioUndecodable(InvalidRequest):
-    """The file is no audio, or its audio is broken."""
+    """The file has no audio that can be decoded."""
 
     code = "audio_undecodable"
     field = "audio"
 
 
 class AudioTooLong(InvalidRequest):
-    """The file has more audio than is taken."""
+    """The file has more audio than the limit."""
 
     code = "audio_too_long"
     field = "audio"
@@ -49,11 +55,10 @@ def decode(
     time_limit: timedelta = TIME_LIMIT,
     stop: Callable[[], bool] = never,
 ) -> Track:
-    """Return the first sound of a real file, mono; of one that is cut short, what there is. The caller closes it.
+    """Return the first audio of a file, mono, as far as it goes. The caller closes it.
 
-    The decoded length is what counts, not the one that the file's header claims.
-    Raises AudioUndecodable, AudioTooLong, Stopped, OSError when the disk is full.
-    """
+    The decoded length counts, not the one in the header. Raises AudioUndecodable, AudioTooLong, Stopped, and OSError if
+    the disk is full."""
     demuxer = sniff(file)
     if demuxer is None:
         raise AudioUndecodable(
@@ -68,8 +73,7 @@ def decode(
         if track.duration > max_duration:
             minutes = max_duration / timedelta(minutes=1)
             raise AudioTooLong(
-                f"The file has more than {minutes:g} minutes of audio, which is the most that is taken. "
-                "Send it in parts.",
+                f"The file has more than {minutes:g} minutes of audio, which is the limit. Send it in parts.",
                 max_duration_seconds=max_duration.total_seconds(),
             )
     return track
@@ -84,28 +88,41 @@ def _decode(
     time_limit: timedelta,
     stop: Callable[[], bool] = never,
 ) -> None:
-    # ffmpeg may read nothing but the open file, and only as the format that was found in its first bytes. The limit is
-    # in bytes (-fs), not in time (-t): -t believes the file's own time stamps, by which 25 MB can last for months.
+    # ffmpeg may read only the open file, and only as the format found in its first bytes. The limit is in bytes (-fs):
+    # -t believes the file's time stamps, by which 25 MB can last for months.
     size = round(max_duration.total_seconds() * track.sample_rate + 1) * SAMPLE_BYTES + 2**16
     allowed = ["-protocol_whitelist", "fd", "-format_whitelist", demuxer, "-codec_whitelist", CODECS, "-threads", "1"]
     source = [*allowed, "-f", demuxer, "-i", "fd:", "-map", "0:a:0", "-filter_threads", "1"]
     result = ["-ac", "1", "-ar", str(track.sample_rate), "-fs", str(size), "-f", "s16le", "fd:"]
     try:
         with ffmpeg.start(
-            [*source, *result], stdin=file, stdout=track.file, time_limit=time_limit, max_output_bytes=size + 2**20
+            ["-loglevel", "info", *source, *result],
+            stdin=file,
+            stdout=track.file,
+            time_limit=time_limit,
+            max_output_bytes=size + 2**20,
+            refuse=_is_absurd,
         ) as run:
             if not run.wait(stop):
                 log.info("audio not decoded", format=demuxer, reason=run.said())
                 _require_room(track)
-                raise AudioUndecodable(f"The file looks like {demuxer}, but holds no audio that can be decoded.")
+                raise AudioUndecodable(
+                    f"The file looks like {demuxer}, but holds no audio of {MIN_SAMPLE_RATE:,} Hz or more that can be"
+                    " decoded."
+                )
     except FfmpegFailed as error:
         raise AudioUndecodable(
             f"The file was not decoded within {time_limit.total_seconds():.0f} s. Send it as MP3 or WAV."
         ) from error
 
 
+def _is_absurd(line: str) -> bool:
+    found = STREAM.match(line)
+    return found is not None and int(found[1]) < MIN_SAMPLE_RATE
+
+
 def _require_room(track: Track) -> None:
-    """Raise OSError when the disk is full: then the file is not to blame."""
+    """Raise OSError if the disk is full: then the file is not to blame."""
     length = len(track) * SAMPLE_BYTES
     track.append(bytes(2**20))
     track.file.truncate(length)

@@ -1,4 +1,4 @@
-"""ffmpeg: the program, run with limits and with no access but to the files it is given."""
+"""ffmpeg: the program, run with limits and with access only to the files that it is given."""
 
 import contextlib
 import resource
@@ -16,25 +16,32 @@ from pipeline.errors import NotReady, PressroomError
 from pipeline.settings import Settings
 from workers.engines import Stopped, never
 
-#: Before every run: no questions, no progress, errors only.
+#: For every run: no questions, no progress, only errors.
 QUIET = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "error")
 #: Limits of a run: 2 GiB of address space (a long video needs 300 MB), and open files.
 MAX_ADDRESS_BYTES = 2 * 2**30
 MAX_OPEN_FILES = 16
-#: The program of util-linux that makes the kernel kill ffmpeg when the thread that started it dies, also by SIGKILL. It
-#: takes a millisecond. subprocess's `preexec_fn` could do the same, and is not safe in a process with threads.
+#: util-linux's program that makes the kernel kill ffmpeg when the thread that started it dies, even by SIGKILL. It
+#: takes a millisecond. subprocess's `preexec_fn` is not safe in a process with threads.
 TETHER = ("setpriv", "--pdeathsig", "KILL", "--")
-#: Lines, and characters of each, that are kept of ffmpeg's messages: for a broken file it can write megabytes.
+#: Kept of ffmpeg's messages, which can be megabytes for a broken file.
 KEPT_LINES = 5
 KEPT_CHARACTERS = 300
-#: Seconds between two calls of `stop` by a thread that waits for a run.
+#: Seconds between two calls of `stop` while a thread waits for a run.
 STOP_CHECK_SECONDS = 0.2
 
 
 class FfmpegFailed(PressroomError):
-    """ffmpeg ended with an error, or took too long."""
+    """ffmpeg ended with an error, or took too long: on sound that we made, as when its disk is full."""
 
     code = "ffmpeg_failed"
+    passes = True
+
+
+class FfmpegUnfit(FfmpegFailed):
+    """This ffmpeg can't do what is wanted, now or later."""
+
+    passes = False
 
 
 def find_ffmpeg(settings: Settings) -> "Ffmpeg":
@@ -42,10 +49,10 @@ def find_ffmpeg(settings: Settings) -> "Ffmpeg":
     if settings.ffmpeg is not None:
         path = shutil.which(settings.ffmpeg)
         if path is None:
-            raise NotReady(f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is no program. Unset it to use our own.")
+            raise NotReady(f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is not a program. Unset it to use our own.")
         if not _has_fd_protocol(path):
             raise NotReady(
-                f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is no ffmpeg of version 6 or newer. "
+                f"PRESSROOM_FFMPEG is {settings.ffmpeg!r}, which is not ffmpeg, version 6 or newer. "
                 "Unset it to use our own."
             )
         return Ffmpeg(path, _tether())
@@ -58,15 +65,15 @@ def find_ffmpeg(settings: Settings) -> "Ffmpeg":
 
 
 def pcm_input(sample_rate: int) -> list[str]:
-    """Return the options that make ffmpeg read raw samples from its standard input as soon as they come."""
-    # Without the probe sizes it waits for 5 MB, to find out the format, which is given here.
+    """Return the options to read raw samples from standard input as soon as they come."""
+    # Without the probe sizes ffmpeg waits for 5 MB to detect the format.
     probe = ["-probesize", "32", "-analyzeduration", "0"]
     return [*probe, "-f", "s16le", "-ar", str(sample_rate), "-ac", "1", "-protocol_whitelist", "fd,pipe", "-i", "fd:"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ffmpeg:
-    """An ffmpeg, version 6 or newer, with libmp3lame; `tether` is the command, if any, that ends it with us."""
+    """An ffmpeg, version 6 or newer, with libmp3lame. The `tether` command, if any, ends it with our process."""
 
     path: str
     tether: tuple[str, ...] = ()
@@ -79,23 +86,27 @@ class Ffmpeg:
         stdout: IO[bytes] | int,
         time_limit: timedelta,
         max_output_bytes: int | None = None,
+        refuse: Callable[[str], bool] = lambda line: False,
     ) -> "FfmpegRun":
-        """Start a run that is killed after `time_limit`, or when it writes a file past `max_output_bytes`.
+        """Start a run that is killed after `time_limit`, if it writes more than `max_output_bytes`, or if it prints a
+        line that `refuse` is true for.
 
-        `stdin` and `stdout` are files, or PIPE. ffmpeg reads a file from its present position. The calling thread must
-        live as long as the run.
-        """
+        `stdin` and `stdout` are files, read from their position, or PIPE. The calling thread must outlive the run."""
         command = [*self.tether, self.path, *QUIET, *arguments]
         process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env={}, cwd="/")
         _confine(process.pid, time_limit, max_output_bytes)
-        return FfmpegRun(process, time_limit)
+        return FfmpegRun(process, time_limit, refuse)
 
 
 class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
-    """One running ffmpeg; leaving its `with` block ends it."""
+    """A running ffmpeg; leaving its `with` block ends it."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", time_limit: timedelta) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", time_limit: timedelta, refuse: Callable[[str], bool]
+    ) -> None:
         self._process = process
+        self._refuse = refuse
+        self._is_refused = False
         self._time_limit = time_limit
         self._said: deque[str] = deque(maxlen=KEPT_LINES)
         self._timed_out = False
@@ -110,11 +121,11 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
 
     @property
     def output(self) -> IO[bytes]:
-        """What it writes, when its `stdout` is PIPE."""
+        """The pipe of its output, if its `stdout` is PIPE."""
         return _piped(self._process.stdout)
 
     def write(self, data: bytes) -> None:
-        """Send bytes to its standard input; waits until it has read them. Raises FfmpegFailed."""
+        """Send bytes to its standard input, and wait until they are read. Raises FfmpegFailed."""
         pipe = _piped(self._process.stdin)
         try:
             pipe.write(data)
@@ -123,41 +134,41 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
             raise self._failure() from error
 
     def end_input(self) -> None:
-        """Close its standard input: no more bytes come."""
+        """Close its standard input."""
         with contextlib.suppress(OSError):
             _piped(self._process.stdin).close()
 
     def wait(self, stop: Callable[[], bool] = never) -> bool:
-        """Wait for its end; returns whether it succeeded. Raises FfmpegFailed when it was too slow, Stopped."""
-        # The thread that reads its messages ends when ffmpeg ends, so no polling of the process is needed.
+        """Wait for its end; return whether it succeeded. Raises FfmpegFailed if it was too slow, Stopped."""
+        # The thread that reads its messages ends with ffmpeg.
         while self._listener.is_alive():
             if stop():
                 self._process.kill()
                 raise Stopped
             self._listener.join(STOP_CHECK_SECONDS)
-        succeeded = self._process.wait() == 0
+        succeeded = self._process.wait() == 0 and not self._is_refused
         if self._timed_out:
             raise self._failure()
         return succeeded
 
     def check(self) -> None:
-        """Close its standard input, if that is a pipe, and wait for its end. Raises FfmpegFailed."""
+        """Close its standard input, and wait for its end. Raises FfmpegFailed."""
         if self._process.stdin is not None:
             self.end_input()
         if not self.wait():
             raise self._failure()
 
     def said(self) -> str:
-        """Return the last of its messages, for a log only: a hostile file can decide what is in them."""
+        """Return its last messages, for a log only: a hostile file can decide what they say."""
         self._listener.join(timeout=1)
         return " | ".join(self._said)
 
     def kill(self) -> None:
-        """End it; whoever reads its output reaches the end of it."""
+        """End it; its output ends too."""
         self._process.kill()
 
     def close(self) -> None:
-        """End it, if it still runs, and close its pipes, which no thread may be reading."""
+        """End it if it still runs, and close its pipes, which no thread may be reading."""
         self._timer.cancel()
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -171,6 +182,9 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
         with _piped(self._process.stderr) as lines:
             while line := lines.readline(KEPT_CHARACTERS):
                 self._said.append(line.decode("ascii", "backslashreplace").strip())
+                if self._refuse(self._said[-1]):
+                    self._is_refused = True
+                    self._process.kill()
 
     def _end_late(self) -> None:
         self._timed_out = True
@@ -183,7 +197,7 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
 
 
 def _has_fd_protocol(path: str) -> bool:
-    """Return whether a program is an ffmpeg with the protocol `fd`, by which it reads uploads."""
+    """Return whether a program is an ffmpeg with the protocol `fd`, which reads uploads."""
     try:
         told = subprocess.run(
             [path, "-hide_banner", "-protocols"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
@@ -194,7 +208,7 @@ def _has_fd_protocol(path: str) -> bool:
 
 
 def _tether() -> tuple[str, ...]:
-    """Return the command that ends a program with our process; empty where it is missing (macOS, BusyBox)."""
+    """Return the command that ends a program with our process; empty if it is missing (macOS, BusyBox)."""
     program = shutil.which(TETHER[0])
     if sys.platform != "linux" or program is None:
         return ()
@@ -210,7 +224,7 @@ def _piped(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _confine(pid: int, time_limit: timedelta, max_output_bytes: int | None) -> None:
-    """Limit a process that has just started, before it has read any input."""
+    """Limit a process that has just started and read no input."""
     if not hasattr(resource, "prlimit"):  # macOS
         return
     seconds = int(time_limit.total_seconds()) + 1

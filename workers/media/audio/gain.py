@@ -1,6 +1,6 @@
-"""Gain: a sound made louder or softer, and the limiter that keeps its peaks from clipping.
+"""Gain: makes a sound louder or softer, with a limiter that keeps its peaks from clipping.
 
-Gain goes by steps of a millisecond; within a step it moves in a straight line to the next step's.
+Each step of a millisecond has a gain, interpolated linearly to the next one.
 """
 
 import numpy as np
@@ -9,23 +9,23 @@ from numpy.typing import NDArray
 from workers.media.audio.pcm import Pcm
 
 Samples = NDArray[np.int16]
-#: One number for each step.
+#: A number per step.
 Levels = NDArray[np.float32]
 #: The largest sample of 16 bits.
 FULL_SCALE = 32_767
-#: Where the limiter holds the peaks: 1 dB of room for the curve between two samples (the true peak).
+#: The limiter's highest peak, with 1 dB of room for the curve between samples (the true peak).
 CEILING = FULL_SCALE * 10 ** (-1 / 20)
-#: Samples worked on at once, about: so an hour of sound needs little memory beside its own.
+#: About how many samples are processed at once, to save memory.
 BLOCK = 2**20
-#: Steps a second: how finely the limiter follows the level.
+#: Steps per second.
 STEPS_PER_SECOND = 1_000
-#: Steps over which the limiter turns down before a peak and up after it: 40 ms, four periods of a low voice (100 Hz).
-#: A quicker limiter follows the single periods, and is heard as distortion.
+#: Steps in which the limiter turns down before a peak and up after it: 40 ms, four periods of a low voice (100 Hz). A
+#: quicker limiter follows single periods, which is heard as distortion.
 REACH = 40
 
 
 def apply_gain(sound: Pcm, gain_db: float) -> Pcm:
-    """Return the sound changed by exactly `gain_db` while its peak stays within full scale, and limited past that."""
+    """Return the sound changed by exactly `gain_db`, and limited if its peak would pass full scale."""
     factor = float(10 ** (gain_db / 20))
     samples = np.frombuffer(sound.samples, dtype="<i2")
     if factor == 1.0 or not samples.size:
@@ -50,9 +50,9 @@ def step_length(sample_rate: int) -> int:
 
 
 def reduction(peaks: Levels, ceiling: float, reach: int = REACH) -> Levels:
-    """Return, for each step, the largest gain (0–1) that keeps the peaks under the ceiling, changing smoothly."""
+    """Return the largest smooth gain (0–1) of each step that keeps the peaks under the ceiling."""
     needed = np.minimum(1, ceiling / np.maximum(peaks, 1e-9), dtype=np.float32)
-    # The mean reaches one step less than the minimum, so no step, nor the line to its neighbours, is above its need.
+    # The mean reaches one step less than the minimum, so no step, nor the line to its neighbours, exceeds its need.
     width = 2 * reach - 1
     edged = np.pad(_lowest(needed, reach), reach - 1, mode="edge")
     total = np.cumsum(np.pad(edged, (1, 0)), dtype=np.float64)
@@ -60,14 +60,14 @@ def reduction(peaks: Levels, ceiling: float, reach: int = REACH) -> Levels:
 
 
 def scaled(block: Samples | NDArray[np.float32], levels: Levels, step: int) -> NDArray[np.float32]:
-    """Return a block of samples times the levels of its steps; `levels` has those, and that of the step behind."""
+    """Return a block of samples times its `levels`, which end with the level of the next step."""
     slope = (np.arange(step) / step).astype(np.float32)
     gain = levels[:-1, None] + np.diff(levels)[:, None] * slope
     return np.multiply(block, gain.reshape(-1)[: block.size], dtype=np.float32)
 
 
 def to_bytes(samples: NDArray[np.float32]) -> bytes:
-    """Return float samples, full scale at 32,767, as 16 bits."""
+    """Return float samples, full scale 32,767, as 16 bits."""
     return np.rint(np.clip(samples, -32_768, 32_767)).astype("<i2").tobytes()
 
 
@@ -78,7 +78,7 @@ def _peaks(samples: Samples, step: int) -> Levels:
 
 
 def _lowest(levels: Levels, reach: int) -> Levels:
-    """Return the least level within `reach` of each step, by doubling: for 81 steps 7 passes."""
+    """Return the least level within `reach` of each step, by doubling: 7 passes for 81 steps."""
     width, lowest = 1, np.pad(levels, reach, mode="edge")
     while 2 * width <= 2 * reach + 1:
         lowest = np.minimum(lowest[:-width], lowest[width:])

@@ -1,4 +1,4 @@
-"""Levelling: a sound brought to the loudness of podcasts, and kept from peaks that would clip."""
+"""Levelling: brings a sound to the loudness of podcasts, and keeps its peaks from clipping."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,13 +8,13 @@ from workers.media.audio.gain import Levels, reduction, scaled, step_length, to_
 from workers.media.audio.loudness import MAX_GAIN, TARGET, Profile, gain_to, loudness, profile
 from workers.media.audio.track import Track
 
-#: Where true peaks are held: the API promises -1 dB, and the encoder moves them by up to 0.4 dB at 192k.
+#: The highest true peak: the API promises -1 dB, and the encoder adds up to 0.4 dB at 192k.
 CEILING = 10 ** (-1.5 / 20)
-#: Steps of the limiter's reach: a period of a low voice. In each period a voice has peaks that are 5 dB too high for
-#: -16 LUFS; a limiter that reaches farther holds the whole syllable down with its peak, and ends 1.5 LU short.
+#: The limiter's reach in steps: a period of a low voice, whose peaks are 5 dB too high for -16 LUFS. A longer reach
+#: holds whole syllables down, and ends 1.5 LU short.
 REACH = 6
-#: The largest error of the loudness, in LU; how often the gain is corrected for what the limiter took; and by how much
-#: at most, in decibels: a larger correction only raises what is quiet.
+#: The largest error in LU; the most corrections for what the limiter took; and the largest correction in decibels,
+#: since more only raises what is quiet.
 TOLERANCE = 0.1
 ATTEMPTS = 6
 MAX_CORRECTION = 4.0
@@ -23,7 +23,7 @@ BLOCK_STEPS = 2**13
 
 
 class Levelled:
-    """A track's sound at -16 LUFS with its true peaks under -1 dB; `measured` is what a Meter has made of it."""
+    """A track's sound at -16 LUFS with true peaks under -1 dB; `measured` is its profile, if known."""
 
     def __init__(self, track: Track, measured: Profile | None = None) -> None:
         self._track = track
@@ -35,11 +35,10 @@ class Levelled:
         self._levels: Levels = np.append(levels, levels[-1:])
 
     def __len__(self) -> int:
-        """Return the number of samples."""
         return len(self._track)
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Yield samples (16 bit, little-endian) from `start` to before `stop`; several threads may, each for itself."""
+        """Yield samples (16 bit, little-endian) from `start` to before `stop`; several threads may at once."""
         step = step_length(self.sample_rate)
         stop = len(self) if stop is None else min(stop, len(self))
         for first in range(start // step, -(-stop // step), BLOCK_STEPS):
@@ -53,7 +52,7 @@ class Levelled:
 
 
 def _levelled(measured: Profile) -> Levels:
-    """Return the gain for each step that brings a sound to the target with its true peaks under the ceiling."""
+    """Return the gain of each step that brings a sound to the target, with true peaks under the ceiling."""
     needed = gain = gain_to(measured)
     for _ in range(ATTEMPTS):
         factor = np.float32(10 ** (gain / 20))

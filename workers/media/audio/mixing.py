@@ -1,6 +1,6 @@
-"""Mixing: music under speech. It fades in and out, is repeated when it is short, and goes down under words.
+"""Mixing: puts music under speech. It fades in and out, is looped if it is short, and is lowered under words.
 
-Under words music lies 9 LU under the speech at the default volume: heard, and no word is lost.
+At the default volume it lies 9 LU under words: audible, and no word is lost.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,28 +18,28 @@ from workers.media.audio.track import BLOCK, Track, new_track
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
-#: The rate that music is mixed at, in hertz; speech is brought to it.
+#: The sample rate of the mix, in hertz.
 MIX_RATE = 44_100
 #: The highest peak of a mix before it is levelled.
 HEADROOM = 0.98
-#: How far over speech music is that is mastered as records are, in LU: `Bed.volume_db` counts from there.
+#: How far mastered music is above speech, in LU; `Bed.volume_db` counts from there.
 MASTERED = 11.0
-#: How far music goes down under words ("ducking"), in decibels; between them it is that much louder.
+#: How much music is lowered under words ("ducking"), in decibels.
 DEPTH = 6.0
-#: A step is speech when it is less than this under the speech's loudness, in LU: breath and noise are farther down.
+#: A step is speech if it is less than this under the loudness of the speech, in LU; breath and noise are lower.
 SPEECH_RANGE = 25.0
-#: Seconds: over which the level of speech is taken; before speech, in which music goes down; after it, in which it
-#: stays down (the gap between two words or sentences); and in which it comes back.
+#: Seconds over which the level of speech is measured; in which music goes down before speech; stays down after it (the
+#: gap between two words or sentences); and comes back.
 SPEECH_WINDOW, ATTACK, HOLD, RELEASE = 0.02, 0.15, 0.25, 0.5
-#: How long the end of the music overlaps its beginning when it is repeated: a quarter of the music at most.
+#: The overlap of the music's end and beginning in a loop: a quarter of the music at most.
 SEAM = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
 class Bed:
-    """How music lies under speech: how loud, how it comes and goes, and how long it is alone before and behind it.
+    """The volume and fades of the music, and its length alone before and after the speech.
 
-    `volume_db` is what a record would be turned down by: at -20 music is 9 LU under words, however loud it came."""
+    `volume_db` is the gain for a mastered record: at -20 any music is 9 LU under words, however loud its file is."""
 
     volume_db: float = -20.0
     fade: timedelta = timedelta(seconds=2)
@@ -49,27 +49,26 @@ class Bed:
 
     @property
     def under_words(self) -> float:
-        """The music's loudness under words, in LU from that of the speech; it is never over it."""
+        """The music's loudness under words, in LU from the speech; never above it."""
         return min(0.0, self.volume_db + MASTERED)
 
     @property
     def between_words(self) -> float:
-        """The music's loudness where nobody speaks, in LU from that of the speech."""
+        """The music's loudness between words, in LU from the speech."""
         return self.under_words + (DEPTH if self.duck else 0.0)
 
 
 def mix(speech: Track, music: Track, bed: Bed, *, stop: Callable[[], bool] = never) -> Track:
-    """Return speech with music under it, as long as intro, speech and outro; `Levelled` levels it.
+    """Return speech with music under it, as long as intro, speech and outro. The caller closes the track.
 
-    Both have one sample rate, else ValueError. The caller closes the track. Raises Stopped.
-    """
+    Raises ValueError for different sample rates, Stopped."""
     if speech.sample_rate != music.sample_rate:
         raise ValueError(f"Speech of {speech.sample_rate} Hz does not mix with music of {music.sample_rate} Hz.")
     alone, played = profile(speech), profile(music)
     voice, under = 10 ** (gain_to(alone) / 20), 10 ** ((gain_to(played) + bed.between_words) / 20)
     before, behind = (round(time.total_seconds() / alone.step_seconds) for time in (bed.intro, bed.outro))
     spoken = Profile(alone.sample_rate, *(np.pad(each, (before, behind)) for each in (alone.powers, alone.peaks)))
-    # Both are turned down alike when together they would pass full scale; at equal power a seam is up to 3 dB higher.
+    # Both are turned down if together they would pass full scale; a seam is up to 3 dB higher.
     highest = voice * _peak(spoken) + under * _peak(played) * np.sqrt(2)
     share = min(1.0, HEADROOM / highest) if highest else 1.0
     levels = np.float32(under * share) * _bed_levels(spoken, bed)
@@ -84,13 +83,13 @@ def mix(speech: Track, music: Track, bed: Bed, *, stop: Callable[[], bool] = nev
 
 
 def fade_levels(steps: int, fade_in: float, fade_out: float) -> Levels:
-    """Return the gain of each step: it fades in and out over so many steps, each at most half of the whole."""
+    """Return the gain of each step of a fade in and out, each at most half of the whole."""
     from_start = np.arange(steps)
     return _risen(from_start, min(fade_in, steps / 2)) * _risen(from_start[::-1], min(fade_out, steps / 2))
 
 
 def _risen(steps: NDArray[np.int_], length: float) -> Levels:
-    """Return how far a fade of so many steps has come at each step: half a wave of a cosine, without a corner."""
+    """Return the gain of each step of a fade: half a cosine wave."""
     if length <= 0:
         return np.ones(steps.size, np.float32)
     levels: Levels = (0.5 - 0.5 * np.cos(np.pi * np.minimum(steps / length, 1))).astype(np.float32)
@@ -98,11 +97,9 @@ def _risen(steps: NDArray[np.int_], length: float) -> Levels:
 
 
 def looped(music: Track, *, needed: int) -> Iterator[Floats]:
-    """Yield music in blocks: as it is when it has the samples `needed`, else again and again, without end.
+    """Yield music in blocks: once if it has the samples `needed`, else in an endless loop; nothing for no sound.
 
-    At each seam its end fades into its beginning at equal power, so that neither a click nor a dip is heard. Yields
-    nothing when there is no sound.
-    """
+    At each seam its end fades into its beginning at equal power, without a click or a dip."""
     length = len(music)
     if length >= needed:
         yield from _parts(music, 0, length)
@@ -133,8 +130,8 @@ def _parts(music: Track, start: int, stop: int) -> Iterator[Floats]:
 
 
 def _bed_levels(spoken: Profile, bed: Bed) -> Levels:
-    """Return the music's gain for each step of the mix, and once more the last."""
-    # Where the music begins or ends alone, its fade is over before the first word, and begins behind the last.
+    """Return the music's gain for each step of the mix, and the last one again."""
+    # The fades of an intro and outro end before the first word, and begin after the last.
     fades = (min(bed.fade, alone) if alone else bed.fade for alone in (bed.intro, bed.outro))
     levels = fade_levels(spoken.powers.size, *(fade.total_seconds() / spoken.step_seconds for fade in fades))
     if bed.duck:
@@ -143,7 +140,7 @@ def _bed_levels(spoken: Profile, bed: Bed) -> Levels:
 
 
 def _ducked(speech: Profile) -> Levels:
-    """Return the gain that ducking gives each step of the speech: 1 in pauses, a half under words."""
+    """Return the gain of ducking for each step: 1 in pauses, a half under words."""
     speaking, step = _speaking(speech), np.float32(speech.step_seconds)
     before, behind = _distance(speaking[::-1])[::-1] * step, _distance(speaking) * step
     # Both are 0 in speech; the nearer word decides.
@@ -163,13 +160,13 @@ def _speaking(speech: Profile) -> Flags:
 
 
 def _distance(flags: Flags) -> Floats:
-    """Return for each place how far behind it the last true one is; infinity before the first."""
+    """Return the distance from each place back to the last true one; infinity before the first."""
     places = np.arange(flags.size, dtype=np.float32)
     return places - np.maximum.accumulate(np.where(flags, places, np.float32(-np.inf))) if flags.size else places
 
 
 def _mixed(speech: Track, span: range, music: Track, voice: np.float32, levels: Levels) -> Iterator[Floats]:
-    """Yield the mix of those samples of the speech; before its first and behind its last there is silence."""
+    """Yield the mix for a span of the speech, which is silent before its start and after its end."""
     step = step_length(speech.sample_rate)
     playing = _resized(looped(music, needed=len(span)), BLOCK_STEPS * step)
     for first in range(0, levels.size - 1, BLOCK_STEPS):

@@ -1,4 +1,4 @@
-"""PCM: mono sound as raw 16-bit little-endian samples, which every engine makes, and as a WAV file."""
+"""PCM: mono sound as raw 16-bit little-endian samples, as every engine makes it, and as a WAV file."""
 
 import io
 import wave
@@ -20,7 +20,7 @@ class Pcm:
 
     @property
     def duration(self) -> timedelta:
-        """How long the sound lasts."""
+        """The length of the sound."""
         return timedelta(seconds=len(self.samples) / SAMPLE_BYTES / self.sample_rate)
 
 
@@ -32,12 +32,12 @@ def silence(duration: timedelta, sample_rate: int) -> Iterator[bytes]:
 
 
 def audible(sound: Pcm) -> tuple[int, int]:
-    """Return the first sample that can be heard, and the one behind the last; (0, 0) for silence.
+    """Return the first audible sample and the one after the last; (0, 0) for silence.
 
-    That is what is louder than a hundredth of the peak, in steps of 5 ms, with a step before and after it."""
+    Audible is louder than a hundredth of the peak, in steps of 5 ms, with a step before and after."""
     samples = memoryview(sound.samples).cast("h")
     step = max(1, sound.sample_rate // 200)
-    # A sixteenth of the samples tells the peak of speech: all of them would take 0.1 s a minute.
+    # A sixteenth of the samples tells the peak of speech; all would take 0.1 s per minute.
     least = _peak(samples[:: max(1, step // 16)]) / 100
 
     def is_heard(start: int) -> bool:
@@ -67,7 +67,7 @@ class WavWriter:
 
     @property
     def duration(self) -> timedelta:
-        """How long the sound is so far."""
+        """The length of the sound so far."""
         return timedelta(seconds=self._writer.tell() / self._sample_rate)
 
     def write(self, sound: Pcm) -> None:

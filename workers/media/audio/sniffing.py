@@ -63,7 +63,7 @@ def sniff(file: IO[bytes]) -> str | None:
 
 def is_cut_short(file: IO[bytes], name: str) -> bool:
     """Return whether a WAV or MP3 file ends before its header says; False for what does not tell."""
-    end = {"wav": _wav_end, "mp3": _mp3_end}.get(name, lambda file: 0)(file)
+    end = _wav_end(file) if name == "wav" else _mp3_end(file) if name == "mp3" else 0
     return end > file.seek(0, os.SEEK_END) + LONGEST_FRAME
 
 

@@ -1,4 +1,4 @@
-"""Track: sound of any length in an unnamed temporary file, so that an hour needs no memory."""
+"""Track: sound of any length in an unnamed temporary file, so that an hour takes no memory."""
 
 import os
 import tempfile
@@ -16,11 +16,11 @@ from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 Samples = NDArray[np.int16]
 #: Samples read at once: 6 s at 44.1 kHz.
 BLOCK = 2**18
-#: Most time that ffmpeg has to bring a track to another sample rate.
+#: Time limit for resampling a track.
 RESAMPLING_LIMIT = timedelta(minutes=5)
-#: How long a pause is where a track may be cut, as between two sentences; the loudness of so much is compared.
+#: The length of a pause where a track may be cut, as between two sentences.
 PAUSE_SECONDS = 0.4
-#: Where a pause is looked for: in this last part of a window, and in so many seconds at most.
+#: The last part of a window in which a pause is searched, and its longest.
 SEARCHED_SHARE = 0.5
 MAX_SEARCHED = timedelta(seconds=30)
 
@@ -41,34 +41,33 @@ class Track(AbstractContextManager["Track"]):
         self.close()
 
     def __len__(self) -> int:
-        """Return the number of samples."""
         return os.fstat(self.file.fileno()).st_size // SAMPLE_BYTES
 
     @property
     def duration(self) -> timedelta:
-        """How long the sound lasts."""
+        """The length of the sound."""
         return timedelta(seconds=len(self) / self.sample_rate)
 
     def append(self, samples: bytes | bytearray | memoryview) -> None:
-        """Put samples (16 bit, little-endian) at the end."""
+        """Append samples (16 bit, little-endian)."""
         view = memoryview(samples)
         while view:
             view = view[self.file.write(view) :]
 
     def append_sound(self, sound: Pcm) -> None:
-        """Put a sound at the end. Raises ValueError for another sample rate."""
+        """Append a sound. Raises ValueError for another sample rate."""
         if sound.sample_rate != self.sample_rate:
             raise ValueError(f"A sound of {sound.sample_rate} Hz does not fit a track of {self.sample_rate} Hz.")
         self.append(sound.samples)
 
     def append_silence(self, duration: timedelta) -> None:
-        """Put silence at the end."""
+        """Append silence."""
         size = os.fstat(self.file.fileno()).st_size + round(duration.total_seconds() * self.sample_rate) * SAMPLE_BYTES
         self.file.truncate(size)
         self.file.seek(size)
 
     def read(self, start: int, count: int) -> Samples:
-        """Return `count` samples from `start` on, with silence for those before the first and after the last."""
+        """Return `count` samples from `start` on, with silence before the first and after the last."""
         first = max(start, 0)
         wanted = max(0, start + count - first)
         found = np.frombuffer(os.pread(self.file.fileno(), wanted * SAMPLE_BYTES, first * SAMPLE_BYTES), "<i2")
@@ -93,16 +92,14 @@ class Track(AbstractContextManager["Track"]):
 
 @contextmanager
 def new_track(sample_rate: int) -> Iterator[Track]:
-    """Yield a track to be filled. It is deleted when the block raises; else the caller closes it."""
+    """Yield a track to fill. It is deleted if the block raises; else the caller closes it."""
     with ExitStack() as undone:
         yield undone.enter_context(Track(sample_rate))
         undone.pop_all()
 
 
 def windows(track: Track, *, length: timedelta, start: int = 0) -> Iterator[range]:
-    """Yield the samples of a track, from `start` on, as windows of at most `length` each.
-
-    Each ends where it is quietest, so hardly ever within a word."""
+    """Yield windows of at most `length` from `start` on. Each ends where it is quietest, hardly ever within a word."""
     longest = round(length.total_seconds() * track.sample_rate)
     searched = round(min(MAX_SEARCHED, length * SEARCHED_SHARE).total_seconds() * track.sample_rate)
     while start < len(track):
@@ -114,7 +111,7 @@ def windows(track: Track, *, length: timedelta, start: int = 0) -> Iterator[rang
 
 
 def quietest(samples: Samples, sample_rate: int) -> int:
-    """Return the middle of the quietest pause, as the number of a sample; the last one of several."""
+    """Return the sample in the middle of the quietest pause, the last of several."""
     block = sample_rate // 100
     count = len(samples) // block
     blocks = samples[: count * block].reshape(count, block).astype(np.float32)

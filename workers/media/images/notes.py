@@ -27,6 +27,11 @@ MAX_NOTES = 20
 #: Dataset number of the caption (IPTC-IIM 4.2).
 IPTC_CAPTION = (2, 120)
 
+#: Elements whose content is no text.
+PROGRAMS = re.compile(r"<(script|style|template|iframe|object)\b.*?(?:</\1\s*>|$)", re.IGNORECASE | re.DOTALL)
+#: Signs of a program, a style sheet or data; a description has one at most in so many characters, and words.
+CODE = re.compile(r"[{}<>=\\|`^~]|\w\(|;(?=\s*(?:\}|$))|\":|[A-Za-z0-9+/=_-]{50}")
+CHARACTERS_PER_SIGN = 12
 MARKUP = re.compile(r"</?[A-Za-z!][^<>]{0,500}>")
 #: The part of BCP 47's language tags that is used here.
 TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
@@ -61,7 +66,7 @@ def read_notes(image: ImageFile.ImageFile) -> list[Note]:
         text = clean(note.text)
         tag = note.language if note.language and TAG.fullmatch(note.language) else None
         cleaned = replace(note, text=text, language=tag)
-        if text and not is_default(text) and (note.field, text) not in {(other.field, other.text) for other in kept}:
+        if is_description(text) and (note.field, text) not in {(other.field, other.text) for other in kept}:
             kept.append(cleaned)
     return kept[:MAX_NOTES]
 
@@ -85,13 +90,20 @@ def bad_metadata_skipped() -> Iterator[None]:
 
 def clean(text: str) -> str:
     """Return a text on one line, without markup or invisible characters, cut at the end of a word."""
-    text = MARKUP.sub(" ", html.unescape(text[: 20 * MAX_CHARACTERS]))
+    text = MARKUP.sub(" ", PROGRAMS.sub(" ", html.unescape(text[: 20 * MAX_CHARACTERS])))
     # Joiners (Cf) are kept: emoji and several scripts need them. Marks of writing direction are not.
     kept = (letter for letter in text if letter in "\t\n\r\u200c\u200d" or unicodedata.category(letter)[0] != "C")
     line = " ".join("".join(kept).split())
     if len(line) <= MAX_CHARACTERS:
         return line
     return f"{line[:MAX_CHARACTERS].rsplit(' ', 1)[0]}…"
+
+
+def is_description(text: str) -> bool:
+    """Return whether a text reads like one that a person wrote: it is no camera's default, and no program."""
+    signs = len(CODE.findall(text))
+    reads = not signs or (" " in text and signs * CHARACTERS_PER_SIGN < len(text))
+    return bool(text) and reads and not is_default(text)
 
 
 def is_default(text: str) -> bool:

@@ -14,6 +14,8 @@ ENGINES: Mapping[str, str] = {
 }
 #: The setting of an endpoint that names its model of this family, and the engine on it.
 ENDPOINT_MODEL, ENDPOINT = "posts", "capabilities.blog.engines.metadata.llm.endpoint:EndpointWriter"
+#: Better where there is a GPU for them.
+FIRST_ON_GPU = ("llm",)
 #: Needs no model, and writes less well; its answers name a better engine.
 FALLBACK = "extractive"
 

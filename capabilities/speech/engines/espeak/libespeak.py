@@ -5,6 +5,7 @@ The library keeps its voice and parameters in global variables, so one thread at
 
 import ctypes
 import itertools
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,8 +18,8 @@ from workers.engines import Stopped, never
 from workers.engines.locks import FairLock
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
-#: Held while the library speaks.
-LOCK = FairLock()
+#: Held while the library speaks, and while it is loaded.
+LOCK, _LOADING = FairLock(), threading.Lock()
 
 # speak_lib.h of espeak-ng 1.52.
 _AUDIO_OUTPUT_SYNCHRONOUS = 2
@@ -91,6 +92,8 @@ class Library:
         )
         if self.sample_rate <= 0:
             raise NotReady(f"libespeak-ng found no voices in {voice_folder}. Reinstall the package espeakng-loader.")
+        self._listing = threading.Lock()
+        self._voices: Sequence[LibraryVoice] = ()
         # For the text that is being spoken.
         self._samples = bytearray()
         self._events: list[WordEvent] = []
@@ -100,8 +103,14 @@ class Library:
         self._callback = _SynthCallback(self._receive)
         self.functions.espeak_SetSynthCallback(self._callback)
 
-    def voices(self) -> Iterator[LibraryVoice]:
-        """Yield every voice of a language, without the variants (`+f2`) that can be added to each."""
+    def voices(self) -> Sequence[LibraryVoice]:
+        """Return every voice of a language, without the variants (`+f2`) that can be added to each."""
+        # Listed once: the library collects them in global variables, which two threads at once overflow.
+        with self._listing:
+            self._voices = self._voices or tuple(self._list_voices())
+            return self._voices
+
+    def _list_voices(self) -> Iterator[LibraryVoice]:
         listed = self.functions.espeak_ListVoices(None)
         for place in itertools.count():
             if not listed[place]:  # a C array ends with a null pointer
@@ -175,9 +184,14 @@ def find() -> tuple[Path, Path]:
     return library, voices
 
 
-@cache
 def load() -> Library:
     """Return this process's library. Raises NotReady."""
+    with _LOADING:
+        return _load()
+
+
+@cache
+def _load() -> Library:
     try:
         return Library(*find())
     except (OSError, AttributeError) as error:

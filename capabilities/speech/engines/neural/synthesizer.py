@@ -72,6 +72,8 @@ class NeuralSynthesizer(Synthesizer):
 
     #: Packages that it needs, by their import names.
     packages: Sequence[str] = ("onnxruntime",)
+    #: Whether a voice is loaded only when it is asked for.
+    is_lazy = False
 
     def __init__(self, store: ModelStore) -> None:
         self._store = store
@@ -85,7 +87,9 @@ class NeuralSynthesizer(Synthesizer):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(ModelStore(settings))
+        made = cls(ModelStore(settings))
+        made.is_lazy = settings.small
+        return made
 
     def readiness(self) -> str | None:
         if lacking := [package for package in self.packages if importlib.util.find_spec(package) is None]:
@@ -106,6 +110,8 @@ class NeuralSynthesizer(Synthesizer):
 
     def warm_up(self) -> None:
         """Load the preferred voice before anyone waits for it. Raises NotReady."""
+        if self.is_lazy:
+            return
         try:
             self._voice(next(iter(self._offered)))
         except EngineUnavailable as error:

@@ -259,23 +259,23 @@ def test_the_same_bytes_asked_again_come_from_redis(redis_url: str) -> None:
 
 
 def test_a_model_of_another_name_is_asked_itself(redis_url: str) -> None:
-    web, engine = Web(r=png("red")), Painter("blip")
+    web, engine = Web(r=png("red")), Painter("vlm")
     with redis.Redis.from_url(redis_url) as client:
         cache = CaptionCache(client, keep_for=DAY)
         for model in ("base", "large", "base"):
-            handler_of(web, engine, cache=cache, blip={"model": model}).run([Task("r")])
+            handler_of(web, engine, cache=cache, vlm={"model": model}).run([Task("r")])
     assert len(engine.seen) == 2
 
 
 def test_weights_that_were_replaced_in_their_folder_are_asked_themselves(redis_url: str, tmp_path: Path) -> None:
-    web, engine = Web(r=png("red")), Painter("blip")
+    web, engine = Web(r=png("red")), Painter("vlm")
     weights = tmp_path / "model.safetensors"
     with redis.Redis.from_url(redis_url) as client:
         cache = CaptionCache(client, keep_for=DAY)
         for content in (b"first", b"another"):
             weights.write_bytes(content)
             for _ in range(2):
-                handler_of(web, engine, cache=cache, blip={"model": str(tmp_path)}).run([Task("r")])
+                handler_of(web, engine, cache=cache, vlm={"model": str(tmp_path)}).run([Task("r")])
     assert len(engine.seen) == 2
 
 

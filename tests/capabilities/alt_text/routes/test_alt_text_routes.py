@@ -36,8 +36,8 @@ def describe(item: ClaimedItem) -> Outcome:
     mode = item.input["mode"]
     modes = list(TEXT) if mode == "all" else [mode]
     texts = {one: {"text": TEXT[one], "confidence": 0.5 + len(one) / 100} for one in modes}
-    output = {"texts": texts, "language": item.input["language"], "engine": "blip"}
-    return Outcome(item.item_id, "done", item.price, output, engine="blip")
+    output = {"texts": texts, "language": item.input["language"], "engine": "vlm"}
+    return Outcome(item.item_id, "done", item.price, output, engine="vlm")
 
 
 def work(painter: ManualWorker) -> list[ClaimedItem]:
@@ -66,9 +66,9 @@ def test_a_picture_gets_a_text(service: Service, client: Payer, painter: ManualW
         "confidence": 0.55,
         "credits_used": 1,
         "language": "en",
-        "engine": "blip",
+        "engine": "vlm",
     }
-    assert (answer.headers["x-engine"], answer.headers["x-credits-used"]) == ("blip", "1")
+    assert (answer.headers["x-engine"], answer.headers["x-credits-used"]) == ("vlm", "1")
     usage = service.get("/usage", client.api_key).json
     assert (usage["usage_by_endpoint"], usage["credits_by_endpoint"]) == ({route: 1}, {route: 1})
 
@@ -102,7 +102,7 @@ def test_a_batch_answers_in_order_and_failures_stand_in_their_places(
     moments = [result.pop("generated_at") for result in results]
     assert all(moment.endswith("Z") and "T" in moment for moment in moments)
     short, missing, _, everything, seo = results
-    made = {"image_url": URL, "language": "en", "engine": "blip", "credits_used": 1}
+    made = {"image_url": URL, "language": "en", "engine": "vlm", "credits_used": 1}
     assert short == {"alt_text": "A chair.", "short_alt_text": "A chair.", "confidence": 0.55, **made}
     assert missing == {
         "alt_text": None,
@@ -241,7 +241,7 @@ def test_a_language_that_no_engine_writes_is_refused_once_that_is_known(
     later = {"Prefer": "respond-async"}
     assert service.post("/generate", japanese, client.api_key, **later).status == 202  # no pool has spoken up yet
     able = Offer("captioning", "basic", ready=True, content={"languages": ["en", "es"]})
-    unable = Offer("captioning", "blip", ready=False, needs="a model", content={"languages": ["ja"]})
+    unable = Offer("captioning", "vlm", ready=False, needs="a model", content={"languages": ["ja"]})
     # In a database of its own: the API that other tests share never hears of it.
     database.run(publish_offers([able, unable]))
     with start_service(tmp_path / "service", database_url=database_url, redis_url=redis_url) as told:

@@ -17,6 +17,7 @@ from servers import running, start_postgres, wait_for_end
 
 from pipeline.operations.child_processes import shimmed
 from scripts.system.embedded import postgres
+from scripts.system.embedded.roles import OWNER
 from scripts.system.programs import environment
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root steps down")
@@ -48,6 +49,23 @@ def test_it_listens_on_a_private_socket_alone_and_flushes_what_is_committed(tmp_
         assert setting(url, "fsync") == setting(url, "synchronous_commit") == setting(url, "full_page_writes") == "on"
         sockets = Path(setting(url, "unix_socket_directories"))
         assert sockets.stat().st_mode & 0o777 == 0o700
+
+
+def test_its_everyday_role_runs_no_programs_and_takes_over_what_a_superuser_had(tmp_path: Path):
+    server = postgres.server(tmp_path)
+    with running(server, tmp_path, lambda: postgres.create_database(server.url)):
+        with psycopg.connect(server.url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("COPY (SELECT 1) TO PROGRAM 'true'")
+        with psycopg.connect(server.url, user=OWNER) as connection:  # as earlier releases did everything
+            connection.execute(f"ALTER DATABASE {OWNER} OWNER TO {OWNER}")
+            connection.execute("CREATE TABLE note (id serial, number bigint GENERATED ALWAYS AS IDENTITY, text text)")
+            connection.execute("CREATE SCHEMA lifecycle_0 CREATE SEQUENCE alone")
+            connection.execute("CREATE FUNCTION lifecycle_0.one(text) RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+        postgres.create_database(server.url)
+        with psycopg.connect(server.url) as connection:
+            connection.execute("INSERT INTO note (text) VALUES ('kept')")
+            connection.execute("DROP SCHEMA lifecycle_0 CASCADE")
+            connection.execute("ALTER TABLE note ADD COLUMN more text")
 
 
 def test_what_was_written_is_there_after_a_restart(tmp_path: Path):

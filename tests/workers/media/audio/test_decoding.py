@@ -148,6 +148,12 @@ def test_the_length_is_that_of_the_samples_whatever_the_header_says(ffmpeg, tone
         assert not is_cut_short(file, "wav")
 
 
+@pytest.mark.parametrize("rate", [1, 7, 999])
+def test_a_sample_rate_that_makes_hours_of_a_few_bytes_is_refused_however_short(ffmpeg, tone, rate):
+    with pytest.raises(AudioUndecodable):
+        heard(ffmpeg, wav(tone[: 2 * rate], rate=rate), timedelta(minutes=10))
+
+
 @pytest.mark.parametrize("rate", [0, 1, 7, 2**31, 2**32 - 1])
 def test_absurd_sample_rates_are_refused_or_bounded(ffmpeg, tone, rate):
     with pytest.raises((AudioUndecodable, AudioTooLong)) as raised:

@@ -147,7 +147,8 @@ def test_what_people_write_is_kept(text: str) -> None:
     ("text", "expected"),
     [
         ("  two\r\n\tlines\x00\x07 ", "two lines"), ("<b>bold</b> &amp; brave", "bold & brave"),
-        ("<script>alert(1)</script>", "alert(1)"), ("&lt;img src=x onerror=alert(1)&gt; x", "x"),
+        ("A<script>alert(1)</script> dog", "A dog"), ("A dog<style>b{", "A dog"),
+        ("&lt;img src=x onerror=alert(1)&gt; x", "x"),
         ("ab\u202ecd\u2066ef\ufeff\u200b\ue000\ud800", "abcdef"), ("👩\u200d🚀", "👩\u200d🚀"),
         ("2 < 3 and 5 > 4", "2 < 3 and 5 > 4"),
     ],
@@ -168,3 +169,23 @@ def test_exif_that_is_broken_costs_the_picture_nothing() -> None:
     for exif in (b"", b"II*\0", b"Exif\0\0MM\0*\xff\xff\xff\xff", b"II*\0\x08\0\0\0\xff\xff", bytes(50)):
         body = png(10, 10, extra=chunk(b"eXIf", exif))
         assert notes(body) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "alert(document.cookie)",
+        "alert('x'); steal()",
+        "function run() { return document.cookie; }",
+        "body{color:red}",
+        '{"prompt": "a dog", "seed": 4}',
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+    ],
+)
+def test_a_program_is_no_description(text: str) -> None:
+    assert notes(with_exif(description=text)) == []
+
+
+@pytest.mark.parametrize("text", ["Two birds (or three)", "Bird(s) on a wire; rain", "E = mc², on a blackboard"])
+def test_signs_that_people_write_leave_a_description_what_it_is(text: str) -> None:
+    assert [note.text for note in notes(with_exif(description=text.encode()))] == [text]

@@ -1,4 +1,4 @@
-"""Encoded stream: one encoder whose bytes are handed on while sound is still being written to it."""
+"""Encoded stream: an encoder that hands on bytes while sound is written to it."""
 
 import os
 import select
@@ -11,22 +11,21 @@ from datetime import timedelta
 from workers.media.audio.encoding.encodings import MP3, TIME_LIMIT
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
 
-#: A stream's pieces go to the sink when they have so many bytes, or after so long. ffmpeg writes single frames (26 ms,
-#: 418 bytes of MP3), and each piece costs the sink a file and a message.
+#: A piece goes to the sink with so many bytes, or after so long. ffmpeg writes single frames (26 ms, 418 bytes of
+#: MP3), and each piece costs the sink a file and a message.
 PIECE_BYTES = 16_384
 HOLD_BACK = timedelta(milliseconds=20)
 
 
 class EncodedStream(AbstractContextManager["EncodedStream"]):
-    """An encoder that calls `sink` with encoded bytes as soon as there are some, in order, from a thread of its own.
+    """An encoder that calls `sink` with encoded bytes in order, as soon as there are some, from its own thread.
 
-    Leaving its `with` block ends it at once: call `finish` before, or the last bytes are lost.
-    """
+    Leaving its `with` block ends it at once: call `finish` before, or the last bytes are lost."""
 
     def __init__(
         self, ffmpeg: Ffmpeg, *, sample_rate: int, sink: Callable[[bytes], None], encoding: Sequence[str] = MP3
     ) -> None:
-        """`encoding`: the options of the encoder and of its container, as in encodings.py."""
+        """`encoding`: the options of encoder and container, as in encodings.py."""
         self._run = ffmpeg.start(
             [*pcm_input(sample_rate), *encoding, "-flush_packets", "1", "pipe:1"],
             stdin=subprocess.PIPE,
@@ -36,14 +35,14 @@ class EncodedStream(AbstractContextManager["EncodedStream"]):
         self._sink = sink
         self._reader = ThreadPoolExecutor(1, "encoded stream")
         self._read_all = self._reader.submit(self._read)
-        # After the sink has failed nobody reads the output: without this, `write` would wait for ever.
+        # Else `write` would wait for ever if the sink fails, since nobody reads the output.
         self._read_all.add_done_callback(self._end_if_failed)
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def write(self, samples: bytes) -> None:
-        """Send sound to the encoder; waits until it has read it. Raises FfmpegFailed, and whatever the sink raised."""
+        """Send sound to the encoder, and wait until it is read. Raises FfmpegFailed, and what the sink raised."""
         try:
             self._run.write(samples)
         except FfmpegFailed:
@@ -51,7 +50,7 @@ class EncodedStream(AbstractContextManager["EncodedStream"]):
             raise
 
     def finish(self) -> None:
-        """Wait until the sink has everything. Raises FfmpegFailed, and whatever the sink raised."""
+        """Wait until the sink has everything. Raises FfmpegFailed, and what the sink raised."""
         self._run.end_input()
         self._read_all.result()
         self._run.check()
@@ -64,7 +63,7 @@ class EncodedStream(AbstractContextManager["EncodedStream"]):
 
     def _read(self) -> None:
         pipe = self._run.output.fileno()
-        # The first frame goes out alone, since a listener waits for it.
+        # The first frame goes alone, since a listener waits for it.
         piece = os.read(pipe, PIECE_BYTES)
         while piece:
             self._sink(piece)

@@ -1,4 +1,4 @@
-"""MP3 parts: one file made by several encoders at once, frame for frame what one encoder makes of the whole.
+"""MP3 parts: one file by several encoders at once, frame for frame as one encoder makes it.
 
 An encoder is one process on one core, and takes most of the time of a long text. Three things let several work on one
 file without a gap, a click or a difference:
@@ -21,15 +21,15 @@ from typing import IO, Protocol
 
 from workers.engines import Stopped, never
 from workers.media.audio.encoding.encodings import CHAPTER, encode_into
-from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed
+from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, FfmpegUnfit
 
 #: Samples of a frame, and frames of a cycle at 44.1 kHz, of 626 or 627 bytes at 192k.
 FRAME, CYCLE = 1_152, 49
-#: The most encoders of one file, and the least sound that is worth another: an encoder starts in a tenth of a second.
+#: The most encoders of a file, and the least sound for another one: an encoder starts in a tenth of a second.
 MOST_PARTS = 4
 SHORTEST_PART = timedelta(seconds=60)
-#: Bytes of the first frame, which has no sound and says how long the file is ("Info", as LAME writes it). And where its
-#: fields are: counts of frames and bytes, samples at both ends that are not played, bytes and their checksums.
+#: Bytes of the first frame, which has no sound and tells the length ("Info", as LAME writes it), and its fields:
+#: counts of frames and bytes, samples at both ends that are not played, bytes and their checksums.
 INFO_FRAME = 626
 INFO, COUNTS, ENDS, MUSIC_BYTES, CHECKSUMS = 21, 29, 162, 169, 173
 CHECKED_BYTES = 190
@@ -57,7 +57,7 @@ class Sound(Protocol):
 def encoded_mp3(
     ffmpeg: Ffmpeg, sound: Sound, *, parts: int | None = None, stop: Callable[[], bool] = never
 ) -> Iterator[IO[bytes]]:
-    """Yield an MP3 of 192k as a file, at its start, made by so many encoders; None: as suits the sound and the cores.
+    """Yield an MP3 of 192k as a file, by so many encoders; None for as many as suit the sound and the cores.
 
     Raises FfmpegFailed, Stopped."""
     starts = _starts(sound, parts or _suitable_parts(sound))
@@ -120,7 +120,7 @@ def _join(files: Sequence[IO[bytes]], sound: Sound, starts: Sequence[int]) -> No
         before = min(start, _cycle_samples(sound))
         file.seek(INFO_FRAME + _bytes_of(sound, before))
         if file.read(2) != SYNC:
-            raise FfmpegFailed("The encoder makes frames of another length than expected; unset PRESSROOM_FFMPEG.")
+            raise FfmpegUnfit("The encoder makes frames of another length than expected; unset PRESSROOM_FFMPEG.")
         file.seek(-2, os.SEEK_CUR)
         _copy(file, whole, None if end is None else _bytes_of(sound, end - start))
     _describe(whole, last=others[-1])
@@ -160,7 +160,7 @@ def _info(file: IO[bytes]) -> bytearray:
     file.seek(0)
     info = bytearray(file.read(INFO_FRAME))
     if info[INFO : INFO + 4] != b"Info":
-        raise FfmpegFailed("The encoder's file does not begin with its length; unset PRESSROOM_FFMPEG.")
+        raise FfmpegUnfit("The encoder's file does not begin with its length; unset PRESSROOM_FFMPEG.")
     return info
 
 

@@ -40,6 +40,8 @@ class Extractive:
     """TextRank for the excerpt, cues for the category, recurring names for the tags."""
 
     name = "extractive"
+    #: Whether the first post loads what is known of languages.
+    is_lazy = False
 
     def __init__(self, categories: str | None = None) -> None:
         self._categories = categories
@@ -47,7 +49,9 @@ class Extractive:
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine with the operator's taxonomy."""
-        return cls(settings.of(MetadataSettings).categories)
+        made = cls(settings.of(MetadataSettings).categories)
+        made.is_lazy = settings.small
+        return made
 
     def readiness(self) -> str | None:
         """Return None: it needs nothing."""
@@ -56,6 +60,8 @@ class Extractive:
     def setup(self) -> None:
         """Load the taxonomy, and the languages a little later. Raises NotReady."""
         _ = self.taxonomy
+        if self.is_lazy:
+            return
         later = threading.Timer(WARM_UP_AFTER.total_seconds(), self.warm_up)
         later.daemon = True
         later.start()

@@ -20,7 +20,7 @@ from workers.engines.model_choice import settled
 #: Bytes of a post that are read: about 2,000 tokens, half a minute of two cores.
 LONGEST_TEXT = 7_000
 #: Tokens of an answer: an excerpt, eight tags and their frame in a script that takes two tokens a character.
-LONGEST_ANSWER = 800
+LONGEST_ANSWER = 1_000
 #: Of a post that is too long, the share of the room that its beginning gets; its end gets the rest.
 BEGINNING = 0.75
 

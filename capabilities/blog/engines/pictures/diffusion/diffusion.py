@@ -28,6 +28,9 @@ log = get_logger(__name__)
 #: Most bytes of a photograph.
 MAX_BYTES = 600_000
 
+#: The size of a cover for social networks, and the step in which models make sizes.
+COVER, STEP = (1_200, 630), 16
+
 _PROMPTS: Mapping[str, Mapping[str, str]] = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
 OPENINGS, NEGATIVE = _PROMPTS["openings"], _PROMPTS["negative"]
 
@@ -181,7 +184,18 @@ def _painted(image: Image.Image, brief: Brief, flagged: bool) -> Painted | Press
     if flagged:
         return PictureUnsafe("The safety check held a picture back; change the title, or try another style.")
     description = generated(brief.language, brief.style, brief.title)
-    return Painted(encoded(image.convert("RGB"), MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False)
+    return Painted(
+        encoded(_cropped(image.convert("RGB")), MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False
+    )
+
+
+def _cropped(image: Image.Image) -> Image.Image:
+    """Return a picture that is a few pixels larger than a cover as one; models make sides of 16 pixels times n."""
+    beside, below = image.width - COVER[0], image.height - COVER[1]
+    if not (0 <= beside <= STEP and 0 <= below <= STEP):
+        return image
+    left, top = beside // 2, below // 2
+    return image.crop((left, top, left + COVER[0], top + COVER[1]))
 
 
 def _loaded(settings: DiffusionSettings) -> Any:

@@ -9,7 +9,7 @@ from examples.posts import POSTS
 
 from capabilities.blog.engines.metadata.extractive.extractive import Extractive
 from capabilities.blog.engines.metadata.llm.llm import LONGEST_ANSWER, LONGEST_QUESTION, Llm
-from capabilities.blog.engines.metadata.llm.prompt import prompt, without_signs
+from capabilities.blog.engines.metadata.llm.prompt import ROOM_FOR_EXCERPT, prompt, without_signs
 from capabilities.blog.engines.metadata.plain import read_post
 from capabilities.blog.settings import MetadataSettings
 from pipeline.errors import NotReady
@@ -109,7 +109,7 @@ def test_a_model_that_babbles_is_held_to_the_schema_and_then_replaced(babbling: 
     said = json.loads(answer(babbling))
 
     assert list(said) == ["excerpt", "category", "tags"]
-    assert 20 <= len(said["excerpt"]) <= 200
+    assert 20 <= len(said["excerpt"]) <= ROOM_FOR_EXCERPT
     assert said["category"] in Extractive().taxonomy.names
     assert 5 <= len(said["tags"]) <= 8
     assert all(2 <= len(tag) <= 40 for tag in said["tags"])
@@ -153,7 +153,7 @@ def test_no_model_leaves_the_schema(says: list[str], tmp_path) -> None:
 
     assert list(said) == ["excerpt", "category", "tags"]
     assert said["category"] in Extractive().taxonomy.names
-    assert len(said["excerpt"]) <= 200
+    assert len(said["excerpt"]) <= ROOM_FOR_EXCERPT
 
 
 def test_a_post_can_not_speak_as_somebody_else(good: Llm) -> None:
@@ -180,7 +180,7 @@ def test_the_mark_around_a_post_depends_on_all_of_it(good: Llm) -> None:
     assert other.split("\n").count(mark) == 1
 
 
-@pytest.mark.parametrize("context", [1_600, 8_192])
+@pytest.mark.parametrize("context", [1_800, 8_192])
 def test_a_long_post_is_cut_to_what_the_model_can_read(context: int, tmp_path) -> None:
     llm = engine(tmp_path, GOOD, context=context)
     text = "".join(f"Line {number} of a balcony with tomatoes.\n" for number in range(9_000))[:30_000] + "The very end."

@@ -18,11 +18,13 @@ from capabilities.blog.engines.pictures.diffusion.diffusion import (
     Diffusion,
     PictureFailed,
     PictureUnsafe,
+    _cropped,
     prompt_of,
 )
 from capabilities.blog.settings import DiffusionSettings
 from pipeline.errors import NotReady
 from workers.engines import Stopped
+from workers.models.catalogue import find_model
 
 #: diffusers 0.42 still decorates with it, and torch 2.13 warns of that.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
@@ -90,6 +92,24 @@ def test_pictures_are_jpeg_files_that_say_what_they_are_made_for(engine: Diffusi
     assert picture.description == "Fotografisches Bild, erzeugt für „Tomatoes“."
     with Image.open(io.BytesIO(picture.data)) as image:
         assert (image.format, image.size) == ("JPEG", (tiny_diffusion.SIDE, tiny_diffusion.SIDE))
+
+
+def test_flux2_klein_of_the_catalogue_makes_pictures(tmp_path: Path) -> None:
+    engine = _engine(tiny_diffusion.build_flux2(tmp_path), width=64, height=32, guidance=1.0)
+
+    first, second = _files(engine, 2)
+
+    assert first != second
+    assert _files(engine, 2) == [first, second]
+
+
+@pytest.mark.parametrize("size", [(1_216, 640), (1_200, 630)])
+def test_a_picture_a_little_larger_than_a_cover_is_cropped_to_it(size: tuple[int, int]) -> None:
+    flux = find_model("flux2-klein-4b").details
+
+    assert _cropped(Image.new("RGB", size)).size == (1_200, 630)
+    assert (flux["width"], flux["height"]) == (1_216, 640)
+    assert _cropped(Image.new("RGB", (1_024, 1_024))).size == (1_024, 1_024)
 
 
 def test_size_and_guidance_are_as_set(engine: Diffusion) -> None:

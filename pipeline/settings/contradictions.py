@@ -1,0 +1,53 @@
+"""Contradictions: settings that are right by themselves, and can't be obeyed together."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from pipeline.errors import InvalidSetting
+
+#: A lease outlasts as many heartbeats, or one that comes a little late loses the work.
+BEATS_PER_LEASE = 2
+#: What is kept longer than the summary of its job.
+KEPT = {"result_hours": 1 / 24, "picture_days": 1.0, "index_days": 1.0}
+
+
+def check(settings: Any) -> None:
+    """Raise InvalidSetting for a number that is none, or the first pair of settings that contradict each other."""
+    for name, value in _numbers(settings):
+        if not math.isfinite(value):
+            raise InvalidSetting(f"{_variable(name)} is {value}. Give it a number.")
+    work, store = settings.work, settings.store
+    if work.lease_seconds < BEATS_PER_LEASE * work.heartbeat_seconds:
+        raise InvalidSetting(
+            f"PRESSROOM_WORK__HEARTBEAT_SECONDS is {work.heartbeat_seconds:g} and PRESSROOM_WORK__LEASE_SECONDS"
+            f" {work.lease_seconds}: leases would run out between heartbeats. Set the heartbeat to"
+            f" {work.lease_seconds / BEATS_PER_LEASE:g} at most."
+        )
+    for name, days in KEPT.items():
+        kept = getattr(settings.retention, name) * days
+        if kept > settings.retention.summary_days:
+            raise InvalidSetting(
+                f"{_variable(f'retention.{name}')} is longer than PRESSROOM_RETENTION__SUMMARY_DAYS"
+                f" ({settings.retention.summary_days:g} days), after which the job itself is gone."
+            )
+    if (store.access_key_id is None) != (store.secret_access_key is None):
+        raise InvalidSetting(
+            "Of PRESSROOM_STORE__ACCESS_KEY_ID and PRESSROOM_STORE__SECRET_ACCESS_KEY one is set. Set both, or neither."
+        )
+    if store.endpoint and not (store.url or "").startswith("s3://"):
+        raise InvalidSetting("PRESSROOM_STORE__ENDPOINT is set, but PRESSROOM_STORE__URL is no s3:// address.")
+
+
+def _numbers(model: BaseModel, above: str = "") -> Iterator[tuple[str, float]]:
+    for name, value in model:
+        if isinstance(value, BaseModel):
+            yield from _numbers(value, f"{above}{name}.")
+        elif isinstance(value, float):
+            yield f"{above}{name}", value
+
+
+def _variable(name: str) -> str:
+    return "PRESSROOM_" + name.replace(".", "__").upper()

@@ -1,0 +1,128 @@
+"""Make a release, by `make release VERSION=1.0.0 KEY=release.pem`; verify it by `requirements/release.py verify dist`.
+
+The version is set, the changelog is cut, both are committed and tagged; then dist/ gets the wheel, the source archive,
+the images' context, the lists of what is in them (SBOM), the sums of all these, and an Ed25519 signature of the sums.
+"""
+
+import argparse
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+
+ROOT = Path(__file__).parent.parent
+SUMS, SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
+#: The key that releases are verified with; it is in the repository, and its other half is in nobody's clone.
+PUBLIC_KEY = ROOT / "requirements" / "release.pub"
+UNRELEASED = "## Unreleased\n"
+UV = ROOT / ".venv-tools" / "bin" / "uv"
+
+
+def set_version(pyproject: str, version: str) -> str:
+    """Return pyproject.toml with a version."""
+    return re.sub(r'^version = ".*"$', f'version = "{version}"', pyproject, count=1, flags=re.MULTILINE)
+
+
+def cut(changelog: str, version: str, day: str) -> str:
+    """Return the changelog with what is unreleased under a version. Raises ValueError when that is nothing."""
+    before, found, after = changelog.partition(UNRELEASED)
+    changes = re.split(r"^## ", after, maxsplit=1, flags=re.MULTILINE)[0]
+    if not found or not changes.strip():
+        raise ValueError("CHANGELOG.md has nothing under Unreleased.")
+    return f"{before}{UNRELEASED}\n## {version} ({day})\n{after}"
+
+
+def sign(folder: Path, key: Ed25519PrivateKey) -> None:
+    """Write the sums of a folder's files, and their signature."""
+    files = sorted(file for file in folder.iterdir() if file.name not in (SUMS, SIGNATURE))
+    sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
+    (folder / SUMS).write_text(sums)
+    (folder / SIGNATURE).write_bytes(key.sign(sums.encode()))
+
+
+def verify(folder: Path, key: Ed25519PublicKey) -> list[str]:
+    """Return what is wrong with a folder's files; nothing is asked of anybody."""
+    sums = (folder / SUMS).read_bytes()
+    try:
+        key.verify((folder / SIGNATURE).read_bytes(), sums)
+    except InvalidSignature:
+        return [f"{SUMS} was not signed with this key"]
+    wrong = []
+    for line in sums.decode().splitlines():
+        digest, name = line.split("  ", 1)
+        file = folder / name
+        if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+            wrong.append(f"{name} is missing or was changed")
+    return wrong
+
+
+def release(version: str, key: Ed25519PrivateKey, dist: Path) -> None:
+    """Cut, commit, tag, build and sign a version. Raises ValueError, CalledProcessError."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        raise ValueError(f"{version!r} is no version: use three numbers, such as 1.0.0.")
+    if _output("git", "status", "--porcelain"):
+        raise ValueError("There are changes that are not committed.")
+    pyproject, changelog = ROOT / "pyproject.toml", ROOT / "CHANGELOG.md"
+    changed = cut(changelog.read_text("utf-8"), version, f"{datetime.now(UTC):%Y-%m-%d}")
+    pyproject.write_text(set_version(pyproject.read_text("utf-8"), version), "utf-8")
+    changelog.write_text(changed, "utf-8")
+    _run("git", "commit", "--quiet", "--all", "--message", f"release: {version}")
+    _run("git", "tag", f"v{version}")
+    build(version, dist)
+    sign(dist, key)
+
+
+def build(version: str, dist: Path) -> None:
+    """Build all that a release has. Raises CalledProcessError."""
+    shutil.rmtree(dist, ignore_errors=True)
+    dist.mkdir(parents=True)
+    locked = ("--build-constraints", str(ROOT / "requirements" / "build.txt"), "--require-hashes")
+    _run(str(UV), "build", "--quiet", "--out-dir", str(dist), *locked)
+    context = dist / f"pressroom-{version}-images.tar.gz"
+    _run("git", "archive", "--format=tar.gz", f"--prefix=pressroom-{version}/", f"--output={context}", "HEAD")
+    _run("make", "--silent", "sbom")
+    for file in (ROOT / "out" / "sbom").glob("*.json"):
+        shutil.copy(file, dist / f"pressroom-{version}-{file.name}")
+    (dist / ".gitignore").unlink(missing_ok=True)  # uv's
+
+
+def main() -> None:
+    """Make a release, or verify one."""
+    parser = argparse.ArgumentParser(description="Make a release, or verify one.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    making = commands.add_parser("make")
+    making.add_argument("version")
+    making.add_argument("--key", type=Path, required=True, help="From `openssl genpkey -algorithm ed25519`.")
+    verifying = commands.add_parser("verify")
+    verifying.add_argument("folder", type=Path)
+    verifying.add_argument("--key", type=Path, default=PUBLIC_KEY)
+    chosen = parser.parse_args()
+    pem = chosen.key.read_bytes()
+    key = load_pem_public_key(pem) if chosen.command == "verify" else load_pem_private_key(pem, password=None)
+    if isinstance(key, Ed25519PublicKey):
+        sys.exit("\n".join(verify(chosen.folder, key)) or None)
+    if not isinstance(key, Ed25519PrivateKey):
+        sys.exit(f"{chosen.key} is no Ed25519 key.")
+    try:
+        release(chosen.version, key, ROOT / "dist")
+    except (ValueError, subprocess.CalledProcessError) as error:
+        sys.exit(str(error))
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+if __name__ == "__main__":
+    main()

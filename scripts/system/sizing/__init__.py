@@ -1,0 +1,1 @@
+"""Sizing: how many processes a system has, and how much memory it takes."""

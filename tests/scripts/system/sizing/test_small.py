@@ -1,0 +1,48 @@
+"""A small system: what it sets, where its operator has not, and when a process gives models back."""
+
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from pipeline.settings import Settings
+from scripts.system.programs import pool
+from scripts.system.sizing.small import small_environment, smaller
+from workers.pool.leaving import WORTH_BYTES, leave_when_idle
+
+
+def test_a_small_system_sets_what_its_operator_has_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRESSROOM_MODELS__DOWNLOAD", "never")
+    settings = smaller(Settings(data=tmp_path))
+
+    assert (settings.small, settings.api.processes) == (True, 1)
+    assert small_environment(settings) == {
+        "PRESSROOM_SMALL": "true",
+        "PRESSROOM_API__PROCESSES": "1",
+        "PRESSROOM_TRANSCRIPTION__WHISPER__IDLE_MINUTES": "1",
+    }
+    assert small_environment(Settings(data=tmp_path)) == {}
+
+
+@pytest.mark.parametrize(("grows_by", "leaves"), [(WORTH_BYTES, True), (WORTH_BYTES - 1, False)])
+def test_a_process_leaves_when_idle_after_work_that_took_memory(grows_by: int, leaves: bool) -> None:
+    left, moment, began = threading.Event(), timedelta(milliseconds=5), time.monotonic()
+    worked = iter([0.0, 0.0])  # then since the beginning
+    memory = iter([40_000_000, 50_000_000])  # while it starts
+
+    leave_when_idle(
+        lambda: next(worked, began),
+        idle=moment,
+        look_every=moment,
+        taken=lambda: next(memory, 50_000_000 + grows_by),
+        leave=left.set,
+    )
+    assert left.wait(10 if leaves else 0.2) == leaves
+
+
+def test_pools_that_share_a_process_have_a_thread_each() -> None:
+    command = pool(Settings(), "vision", "synthesis")
+    assert command[command.index("--queues") :][:3] == ("--queues", "vision", "synthesis")
+    assert "--threads=2" in command
