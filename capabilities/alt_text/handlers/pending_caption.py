@@ -1,4 +1,4 @@
-"""Pending caption: the texts that one item asks for, those that are there, or the reason why there are none."""
+"""Pending caption: the texts that one item asks for, or the reason why it gets none."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
