@@ -20,6 +20,7 @@ MEASUREMENTS = (
     "transcription",
     "fetching",
     "vision",
+    "endpoints",
     "blog",
     "index",
     "streams",

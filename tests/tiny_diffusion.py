@@ -55,6 +55,41 @@ def build_sdxl(folder: Path) -> Path:
     return folder
 
 
+def build_flux2(folder: Path) -> Path:
+    """Return a folder with a FLUX.2 [klein] pipeline, of the catalogue's form."""
+    from diffusers import (
+        AutoencoderKLFlux2,
+        FlowMatchEulerDiscreteScheduler,
+        Flux2KleinPipeline,
+        Flux2Transformer2DModel,
+    )
+    from tiny_language_model import make_tokenizer
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    _seed()
+    tokenizer = make_tokenizer((), chat=True)
+    # Layers 9, 18 and 27 are read.
+    language = Qwen3Config(
+        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=28, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=8,
+    )  # fmt: skip
+    pipeline = Flux2KleinPipeline(
+        scheduler=FlowMatchEulerDiscreteScheduler(),
+        vae=AutoencoderKLFlux2(
+            down_block_types=("DownEncoderBlock2D",) * 2, up_block_types=("UpDecoderBlock2D",) * 2,
+            block_out_channels=(8, 8), layers_per_block=1, latent_channels=4, norm_num_groups=4, sample_size=SIDE,
+        ),
+        text_encoder=Qwen3ForCausalLM(language),
+        tokenizer=tokenizer,
+        transformer=Flux2Transformer2DModel(
+            in_channels=16, num_layers=1, num_single_layers=1, attention_head_dim=16, num_attention_heads=2,
+            joint_attention_dim=48, timestep_guidance_channels=16, axes_dims_rope=(4, 4, 4, 4), guidance_embeds=False,
+        ),
+    )  # fmt: skip
+    pipeline.save_pretrained(folder, safe_serialization=True)
+    return folder
+
+
 def _seed() -> None:
     import torch
 

@@ -7,6 +7,7 @@ own, is an answer. What a schema does not allow is not said even so; the engine'
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 #: How a chat is written down for it, in the manner of the usual ones.
 CHAT_TEMPLATE = (
@@ -22,18 +23,18 @@ LAST = "\n"
 def build(folder: Path, says: Sequence[str] = (), *, chat: bool = True, context: int = 8_192) -> Path:
     """Write a model that answers with these pieces, each different from the others; without any, it babbles."""
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    tokenizer = _tokenizer(says, chat=chat)
+    tokenizer = make_tokenizer(says, chat=chat)
     # A vocabulary is often rounded up: there are rows that stand for no token.
     size = (len(tokenizer) + 63) // 64 * 64
     end = tokenizer.convert_tokens_to_ids("<|im_end|>")
-    config = LlamaConfig(
+    config = Qwen3Config(
         vocab_size=size, hidden_size=size, intermediate_size=4, num_hidden_layers=0, num_attention_heads=1,
         max_position_embeddings=context, tie_word_embeddings=False, bos_token_id=None, eos_token_id=end,
     )  # fmt: skip
     torch.manual_seed(0)
-    model = LlamaForCausalLM(config)
+    model = Qwen3ForCausalLM(config)
     with torch.no_grad():
         model.model.embed_tokens.weight.copy_(torch.eye(size))
         chain = tokenizer.convert_tokens_to_ids([_byte_level(LAST), *says])
@@ -44,7 +45,8 @@ def build(folder: Path, says: Sequence[str] = (), *, chat: bool = True, context:
     return folder
 
 
-def _tokenizer(pieces: Sequence[str], *, chat: bool):
+def make_tokenizer(pieces: Sequence[str], *, chat: bool) -> Any:
+    """Return a tokenizer of bytes, and of these pieces."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 

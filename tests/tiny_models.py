@@ -71,6 +71,40 @@ def build_llava(folder: Path) -> Path:
     return folder
 
 
+def build_qwen3_vl(folder: Path) -> Any:
+    """Write a chat model that sees into a folder, of the catalogue's form for GPUs; return its processor.
+
+    That is made here, without its part for videos, which needs torchvision."""
+    from transformers import Qwen3VLConfig, Qwen3VLForConditionalGeneration, Qwen3VLProcessor
+    from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+
+    tokenizer = _chat_tokenizer(
+        ["<image>", "<|vision_start|>", "<end_of_utterance>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
+    )
+    text = _llama(len(tokenizer)) | {
+        "head_dim": 16,
+        "rope_scaling": {"rope_type": "default", "mrope_section": [4, 2, 2]},
+    }
+    del text["model_type"]
+    vision = {
+        "depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "patch_size": 8, "out_hidden_size": 32,
+        "num_position_embeddings": 64, "deepstack_visual_indexes": [0], "initializer_range": SWAY,
+    }  # fmt: skip
+    config = Qwen3VLConfig(
+        vision_start_token_id=5, vision_end_token_id=7, image_token_id=8, video_token_id=9,
+        vision_config=vision, text_config=text,
+    )  # fmt: skip
+    _save_chat_model(Qwen3VLForConditionalGeneration, config, folder)
+    images = Qwen2VLImageProcessorPil(patch_size=8, size={"shortest_edge": 1_024, "longest_edge": 4_096})
+    template = TEMPLATE.replace("<image>", "<|vision_start|><|image_pad|><|vision_end|>")
+
+    class WithoutVideos(Qwen3VLProcessor):
+        def check_argument_for_proper_class(self, argument_name: str, argument: Any) -> type:
+            return type(argument)
+
+    return WithoutVideos(images, tokenizer, None, chat_template=template)
+
+
 def _chat_tokenizer(marks: list[str]) -> Any:
     """Return a tokenizer of WORDS; `marks` are tokens of their own, the first of them number 4."""
     from tokenizers import Tokenizer, models, pre_tokenizers

@@ -292,7 +292,7 @@ def ask_about_the_account(calls: Calls) -> None:
     assert (changed.id, changed.name) == (made.id, "changed")
     assert calls.parsed("account.get_key", made.id).name == "changed"
     assert made.id in [one.id for one in calls.parsed("account.get_keys")]
-    verified = calls.parsed("account.post_verify_key", body=calls.model("PostVerifyKeyBody", api_key=made.api_key))
+    verified = calls.parsed("account.post_verify_key", body=calls.model("KeyVerificationRequest", api_key=made.api_key))
     assert verified.valid
     assert calls.parsed("account.get_usage").credits_remaining
     assert calls.parsed("account.get_usage_ledger")
@@ -300,7 +300,7 @@ def ask_about_the_account(calls: Calls) -> None:
 
 
 def ask_for_jobs(calls: Calls) -> None:
-    state = calls.model("GetJobsState", "partial")
+    state = calls.model("GetJobsStateItem", "partial")
     (batch,) = calls.parsed("jobs.get_jobs", state=[state])
     assert b"event: ended" in calls("jobs.get_job_events", batch.id).content
     assert str(ended(calls, calls.parsed("jobs.post_job_retry", batch.id).id).state) == "failed"

@@ -1,6 +1,6 @@
 """Endpoint: captions by a server of the operator's that speaks OpenAI's API."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from capabilities.alt_text.engines import CaptionRequest, Captions, Mode
@@ -63,10 +63,15 @@ class EndpointCaptioner(EndpointEngine):
             except PressroomError as error:
                 results[place] = error
         places = [place for place in range(len(wishes)) if place not in results]
-        urls = {id(wishes[place]): picture_url(wishes[place].picture.image) for place in places}
-        asked = [self._question(wishes[place], wishes[place].modes, urls) for place in places]
+        urls: dict[int, str] = {}
+
+        def questions() -> Iterator[Question]:
+            for place in places:
+                urls[id(wishes[place])] = picture_url(wishes[place].picture.image)
+                yield self._question(wishes[place], wishes[place].modes, urls)
+
         said: dict[int, Said] = {}
-        for place, answer in zip(places, self._ask(asked, stop), strict=True):
+        for place, answer in zip(places, self._ask(questions(), stop), strict=True):
             if isinstance(answer, EndpointFailed):
                 results[place] = answer
             else:
@@ -95,7 +100,7 @@ class EndpointCaptioner(EndpointEngine):
         return Question(messages, schema_of(modes), most_tokens_of(modes, wish.language))
 
     def _ask(
-        self, questions: Sequence[Question], stop: Callable[[], bool]
+        self, questions: Iterable[Question], stop: Callable[[], bool]
     ) -> Sequence[Mapping[str, Any] | EndpointFailed]:
         answers = self._chat.ask(questions, stop=stop)
         for answer in answers:

@@ -94,18 +94,18 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
     def run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
         """Describe the pictures; one that can't be described fails alone."""
         with self._counted():
-            portraits = [self._portrait(task.input, task.is_stopped) for task in tasks]
-            self._load(tasks, portraits)
+            pending = [self._pending(task.input, task.is_stopped) for task in tasks]
+            self._load(tasks, pending)
             engines = self._family.engines
             for place, engine in enumerate(engines):
-                loaded = [portrait for portrait in portraits if portrait.engine is engine and not portrait.is_over]
+                loaded = [caption for caption in pending if caption.engine is engine and not caption.is_over]
                 if loaded:
                     self._describe(engine, loaded, engines[place + 1 :])
-            for portrait in portraits:
+            for caption in pending:
                 # Within seconds a model will say what it shows.
-                if portrait.is_draft and self._family.is_loading:
-                    portrait.postpone()
-            return [portrait.result() for portrait in portraits]
+                if caption.is_draft and self._family.is_loading:
+                    caption.postpone()
+            return [caption.result() for caption in pending]
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -117,33 +117,33 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             with self._counting:
                 self._runs -= 1
 
-    def _portrait(self, wanted: PictureInput, is_stopped: Callable[[], bool]) -> PendingCaption:
-        """Return a portrait for the first engine that writes its language."""
+    def _pending(self, wanted: PictureInput, is_stopped: Callable[[], bool]) -> PendingCaption:
+        """Return a caption for the first engine that writes its language."""
         language, hints = wanted.language, wanted.hints or NO_HINTS
         engines = self._family.engines
         engine = next((engine for engine in engines if language in engine.languages()), engines[0])
-        portrait = PendingCaption(modes_of(wanted.mode), language, engine, self._source(engine), is_stopped, hints)
+        caption = PendingCaption(modes_of(wanted.mode), language, engine, self._source(engine), is_stopped, hints)
         try:
             require_language(language, [code for engine in engines for code in engine.languages()])
         except LanguageNotSupported as error:
-            portrait.fail(error)
-        return portrait
+            caption.fail(error)
+        return caption
 
     def _files(
-        self, tasks: Sequence[Task[PictureInput]], portraits: Sequence[PendingCaption]
+        self, tasks: Sequence[Task[PictureInput]], pending: Sequence[PendingCaption]
     ) -> Iterator[tuple[bytes, list[PendingCaption]]]:
-        """Yield the file of each picture, with the portraits that want it: those that came along, then downloads."""
+        """Yield the file of each picture, with the pending that want it: those that came along, then downloads."""
         wanted: dict[str, list[PendingCaption]] = {}
-        for task, portrait in zip(tasks, portraits, strict=True):
-            if portrait.is_over:
+        for task, caption in zip(tasks, pending, strict=True):
+            if caption.is_over:
                 continue
             if not is_inline(task.input.image_url):
-                wanted.setdefault(task.input.image_url, []).append(portrait)
+                wanted.setdefault(task.input.image_url, []).append(caption)
                 continue
             try:
-                yield self._brought(task), [portrait]
+                yield self._brought(task), [caption]
             except PressroomError as error:
-                portrait.fail(error)
+                caption.fail(error)
         yield from self._downloads.files(wanted, is_crowded=lambda: self._runs >= self.slots)
 
     def _brought(self, task: Task[PictureInput]) -> bytes:
@@ -157,51 +157,51 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             raise ImageTooLarge(f"The file image has more than {most:,} bytes. Send a smaller one.")
         return body
 
-    def _load(self, tasks: Sequence[Task[PictureInput]], portraits: Sequence[PendingCaption]) -> None:
-        """Give each portrait its picture, by its URL; or its texts from the cache, or an error, or a later time."""
+    def _load(self, tasks: Sequence[Task[PictureInput]], pending: Sequence[PendingCaption]) -> None:
+        """Give each caption its picture, by its URL; or its texts from the cache, or an error, or a later time."""
         pictures: dict[bytes, Future[Picture]] = {}
         waiting: list[tuple[PendingCaption, Future[Picture]]] = []
-        for body, sharing in self._files(tasks, portraits):
+        for body, sharing in self._files(tasks, pending):
             sha256 = hashlib.sha256(body).digest()
-            for portrait in sharing:
-                portrait.sha256 = sha256
+            for caption in sharing:
+                caption.sha256 = sha256
             missing = self._recall(sharing)
             if missing and sha256 not in pictures:
                 pictures[sha256] = self._decoders.start(body, limits=self._settings, shrink_to=WAITING_SIDE)
-            waiting += [(portrait, pictures[sha256]) for portrait in missing]
-        for portrait, picture in waiting:
+            waiting += [(caption, pictures[sha256]) for caption in missing]
+        for caption, picture in waiting:
             try:
-                portrait.picture = picture.result()
+                caption.picture = picture.result()
             except PressroomError as error:
-                portrait.fail(error)
+                caption.fail(error)
 
-    def _recall(self, portraits: Sequence[PendingCaption]) -> list[PendingCaption]:
-        """Give portraits the texts that are in the cache; return those that want more."""
-        wanting = [portrait for portrait in portraits if not portrait.is_over]
-        found = self._cache.find([key for portrait in wanting for key in portrait.missing_keys()])
-        for portrait in wanting:
-            portrait.recall(found)
-        return [portrait for portrait in wanting if not portrait.is_over]
+    def _recall(self, pending: Sequence[PendingCaption]) -> list[PendingCaption]:
+        """Give pending the texts that are in the cache; return those that want more."""
+        wanting = [caption for caption in pending if not caption.is_over]
+        found = self._cache.find([key for caption in wanting for key in caption.missing_keys()])
+        for caption in wanting:
+            caption.recall(found)
+        return [caption for caption in wanting if not caption.is_over]
 
-    def _describe(self, engine: Captioner, portraits: Sequence[PendingCaption], others: Sequence[Captioner]) -> None:
+    def _describe(self, engine: Captioner, pending: Sequence[PendingCaption], others: Sequence[Captioner]) -> None:
         """Describe pictures with an engine, under its lock; those that it fails on go to the next of the others."""
         lock = self.resources.lock_of(engine)
-        # Stopped: nobody wants any of them any more; each portrait's result says so.
-        with suppress(Stopped), lock.unless(lambda: all(portrait.is_stopped() for portrait in portraits)):
+        # Stopped: nobody wants any of them any more; each caption's result says so.
+        with suppress(Stopped), lock.unless(lambda: all(caption.is_stopped() for caption in pending)):
             # Another run may have described the same bytes while this one waited.
-            groups = _same(self._recall(portraits))
+            groups = _same(self._recall(pending))
             if not groups:
                 return
             for group, texts in zip(groups, _caption(engine, groups), strict=True):
-                for portrait in group:
-                    other = next((other for other in others if portrait.language in other.languages()), None)
+                for caption in group:
+                    other = next((other for other in others if caption.language in other.languages()), None)
                     if isinstance(texts, EngineUnavailable) and not isinstance(texts, EngineBusy) and other:
                         log.warning("engine failed to describe", engine=engine.name, reason=texts.message)
-                        portrait.hand_on(other, self._source(other))
+                        caption.hand_on(other, self._source(other))
                     else:
-                        portrait.take(texts)
-            self._cache.keep({key: text for portrait in portraits for key, text in portrait.kept().items()})
-            log.info("pictures described", engine=engine.name, pictures=len(groups), items=len(portraits))
+                        caption.take(texts)
+            self._cache.keep({key: text for caption in pending for key, text in caption.kept().items()})
+            log.info("pictures described", engine=engine.name, pictures=len(groups), items=len(pending))
 
 
 def _open_fetcher(resources: Resources) -> Fetcher:
@@ -212,11 +212,11 @@ def _make_decoders(resources: Resources) -> Decoders:
     return Decoders()
 
 
-def _same(portraits: Iterable[PendingCaption]) -> list[list[PendingCaption]]:
-    """Return portraits in groups of the same file, language and hints: the model sees each once."""
+def _same(pending: Iterable[PendingCaption]) -> list[list[PendingCaption]]:
+    """Return pending in groups of the same file, language and hints: the model sees each once."""
     groups: dict[tuple[bytes, str, Hints], list[PendingCaption]] = {}
-    for portrait in portraits:
-        groups.setdefault((portrait.sha256, portrait.language, portrait.hints), []).append(portrait)
+    for caption in pending:
+        groups.setdefault((caption.sha256, caption.language, caption.hints), []).append(caption)
     return list(groups.values())
 
 
@@ -224,12 +224,12 @@ def _caption(engine: Captioner, groups: Sequence[Sequence[PendingCaption]]) -> S
     """Return what an engine writes about the picture of each group; if it refuses them together, one by one."""
     wishes = []
     for group in groups:
-        picture = next(portrait.picture for portrait in group if portrait.picture is not None)
-        wanted = {mode for portrait in group for mode in portrait.missing}
+        picture = next(caption.picture for caption in group if caption.picture is not None)
+        wanted = {mode for caption in group for mode in caption.missing}
         modes = tuple(mode for mode in MODES if mode in wanted)
         wishes.append(CaptionRequest(picture, modes, group[0].language, group[0].hints))
     try:
-        return engine.caption(wishes, stop=lambda: all(portrait.is_stopped() for group in groups for portrait in group))
+        return engine.caption(wishes, stop=lambda: all(caption.is_stopped() for group in groups for caption in group))
     except PressroomError as error:
         if len(wishes) == 1:
             return [error]

@@ -34,9 +34,9 @@ class Downloads:
     def files(
         self, wanted: Mapping[str, list[PendingCaption]], *, is_crowded: Callable[[], bool] = never
     ) -> Iterator[tuple[bytes, list[PendingCaption]]]:
-        """Yield the file of each URL with the portraits that want it, in the order in which downloads end.
+        """Yield the file of each URL with the pending that want it, in the order in which downloads end.
 
-        In the order of the URLs, the other files would wait in memory for the slowest server. A portrait without a
+        In the order of the URLs, the other files would wait in memory for the slowest server. A caption without a
         file has an error, or is postponed: a download that keeps others waiting goes on in the background.
         `is_crowded`: items of other runs wait for this one to end."""
         underway = {self.start(url): (url, same) for url, same in wanted.items()}
@@ -50,8 +50,8 @@ class Downloads:
                     try:
                         yield download.result().body, same
                     except PressroomError as error:
-                        for portrait in same:
-                            portrait.fail(error)
+                        for caption in same:
+                            caption.fail(error)
                     quiet_since = time.monotonic()
                 for download in [one for one, (_, same) in underway.items() if all(each.is_stopped() for each in same)]:
                     del underway[download]
@@ -61,8 +61,8 @@ class Downloads:
                 for download, (url, same) in list(underway.items()):
                     if self.leave(url, download):
                         del underway[download]
-                        for portrait in same:
-                            portrait.postpone()
+                        for caption in same:
+                            caption.postpone()
         finally:
             for download in underway:
                 download.cancel()

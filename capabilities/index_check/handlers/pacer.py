@@ -187,12 +187,12 @@ class Pacer:
         for name, status in statuses.items():
             if status.state in OUT_OF_USE:
                 continue
-            is_well = status.state not in PROBING and self._is_soon(name, overview)
             if status.wait <= timedelta() and (permit := self._book(name, status)) is not None:
                 return permit
             wait = max(timedelta(), status.wait)
             self._pause = wait if self._pause is None else min(self._pause, wait)
-            if is_well:  # and only not due: no other provider takes over
+            if self._is_soon(name, overview) and status.state not in PROBING:
+                # It is well, and only not due: no other provider takes over.
                 return None
         return None
 

@@ -149,42 +149,6 @@ def test_a_failure_is_told_later_as_it_was_told_then(
     assert (read.status, read.body) == (waited.status, waited.body) == (400, waited.body)
 
 
-def test_bytes_are_sent_with_the_headers_of_their_kind(
-    service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
-) -> None:
-    job_id = uuid4()
-    stored = service.data / "artifacts" / "made" / str(job_id)
-    stored.parent.mkdir(parents=True, exist_ok=True)
-    stored.write_bytes(b"mp3" * 200_000)
-    api_database.run(
-        lifecycle.submit(
-            lifecycle.Submission(
-                account_id=client.account_id,
-                api_key_id=client.api_key_id,
-                kind="files",
-                route="/files-in",
-                request={},
-                request_id="made",
-                request_hash=b"",
-                items=[({}, 1, None)],
-                deadline=timedelta(hours=1),
-                keep_for=timedelta(hours=1),
-                slice_size=1,
-                job_id=job_id,
-            )
-        )
-    )
-    manual_worker.work(lambda item: Outcome(item.item_id, "done", 1, {"artifact": f"made/{job_id}"}, engine="made-up"))
-    answer = service.get(f"/jobs/{job_id}/result", client.api_key)
-    assert answer.status == 200
-    assert answer.body == b"mp3" * 200_000
-    assert answer.headers["content-length"] == "600000"
-    assert answer.headers["content-type"] == "audio/mpeg"
-    assert answer.headers["content-disposition"] == "attachment; filename=output.mp3"
-    stored.unlink()
-    assert service.get(f"/jobs/{job_id}/result", client.api_key).status == 410
-
-
 def test_a_result_can_not_be_had_before_there_is_one(service: Service, client: Payer) -> None:
     job_id = service.submit({"text": "hi"}, client.api_key)
     answer = service.get(f"/jobs/{job_id}/result", client.api_key)

@@ -67,10 +67,16 @@ def test_the_whole_says_that_parts_can_be_had_and_a_head_is_of_the_whole(
     for answer in (whole, head):
         assert (answer.status, answer.headers["accept-ranges"]) == (200, "bytes")
         assert answer.headers["content-length"] == str(len(SOUND))
+        assert answer.headers["content-disposition"] == "attachment; filename=output.mp3"
     assert whole.body == SOUND
     again = service.get(result, client.api_key, Range="bytes=0-9", If_Range=whole.headers["etag"])
     other = service.get(result, client.api_key, Range="bytes=0-9", If_Range='"another"')
     assert (again.status, other.status) == (206, 200)
+
+
+def test_a_result_whose_bytes_are_lost_is_gone(service: Service, client: Payer, result: str) -> None:
+    (service.data / "artifacts" / "made" / result.split("/")[2]).unlink()
+    assert service.get(result, client.api_key).status == 410
 
 
 def test_a_part_behind_the_end_is_refused(service: Service, client: Payer, result: str) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,24 +44,39 @@ class ChatModel:
     _refused: dict[str, str | None] = field(default_factory=dict)
 
     def ask(
-        self, questions: Sequence[Question], *, stop: Callable[[], bool] = never
+        self, questions: Iterable[Question], *, stop: Callable[[], bool] = never
     ) -> list[Mapping[str, Any] | EndpointFailed]:
         """Return the JSON object that answers each question, or why there is none. Raises Stopped.
 
         An answer that is none by its schema is asked for once more, in words instead of by `response_format`."""
-        answers = self._ask(questions, stop, in_words=False)
+        asked: list[Question] = []
+
+        def noted() -> Iterator[Question]:
+            for question in questions:
+                asked.append(question)
+                yield question
+
+        bodies = self.client.send((self._call(one, in_words=False) for one in noted()), stop=stop)
+        answers = self._settled(asked, bodies, stop, in_words=False)
         again = [place for place, answer in enumerate(answers) if isinstance(answer, AnswerInvalid)]
         if again:
             log.info("endpoint asked again", endpoint=self.client.name, model=self.model, answers=len(again))
-            retried = self._ask([questions[place] for place in again], stop, in_words=True)
+            second = [asked[place] for place in again]
+            bodies = self.client.send([self._call(one, in_words=True) for one in second], stop=stop)
+            retried = self._settled(second, bodies, stop, in_words=True)
             for place, answer in zip(again, retried, strict=True):
                 answers[place] = answer
         return answers
 
-    def _ask(
-        self, questions: Sequence[Question], stop: Callable[[], bool], *, in_words: bool
+    def _settled(
+        self,
+        questions: Sequence[Question],
+        bodies: list[bytes | EndpointFailed],
+        stop: Callable[[], bool],
+        *,
+        in_words: bool,
     ) -> list[Mapping[str, Any] | EndpointFailed]:
-        bodies = self.client.send([self._call(one, in_words=in_words) for one in questions], stop=stop)
+        """Return the answers; what was refused for one of its fields is asked for without it."""
         for _ in REFUSABLE:
             refused = [place for place, body in enumerate(bodies) if self._learns(body)]
             if not refused:

@@ -15,6 +15,7 @@ import pytest
 import torch
 from drawn_pictures import banner, bar_chart, illustration, photo, picture_of, plain
 from PIL import Image
+from tiny_models import build_qwen3_vl
 
 from capabilities.alt_text.engines import MODES, Caption, CaptionRequest, Mode
 from capabilities.alt_text.engines.generation.decoding import Decoded, decode_row, generate
@@ -438,3 +439,17 @@ def test_code_that_comes_with_a_model_is_not_run(vlm_folder: Path, tmp_path: Pat
 def test_what_libraries_raise_is_told_with_a_remedy(raised: Exception, says: str) -> None:
     with pytest.raises(NotReady, match=says), models.named("some/model"):
         raise raised
+
+
+def test_qwen3_vl_of_the_catalogue_describes_a_batch_and_looks_again(tmp_path: Path) -> None:
+    processor = build_qwen3_vl(tmp_path)
+
+    class Qwen(Vlm):
+        def _load_processor(self) -> Any:
+            processor.tokenizer.padding_side = "left"
+            return processor
+
+    together = engine(tmp_path, Qwen).caption(wishes(MODES)[:2])
+
+    assert together[0]["short"].text != together[1]["short"].text
+    assert all(0 < len(texts[mode].text) <= LIMITS[mode] for texts in together for mode in MODES)

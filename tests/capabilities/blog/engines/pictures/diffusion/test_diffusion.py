@@ -94,6 +94,15 @@ def test_pictures_are_jpeg_files_that_say_what_they_are_made_for(engine: Diffusi
         assert (image.format, image.size) == ("JPEG", (tiny_diffusion.SIDE, tiny_diffusion.SIDE))
 
 
+def test_flux2_klein_of_the_catalogue_makes_pictures(tmp_path: Path) -> None:
+    engine = _engine(tiny_diffusion.build_flux2(tmp_path), width=64, height=32, guidance=1.0)
+
+    first, second = _files(engine, 2)
+
+    assert first != second
+    assert _files(engine, 2) == [first, second]
+
+
 @pytest.mark.parametrize("size", [(1_216, 640), (1_200, 630)])
 def test_a_picture_a_little_larger_than_a_cover_is_cropped_to_it(size: tuple[int, int]) -> None:
     flux = find_model("flux2-klein-4b").details
