@@ -47,8 +47,9 @@ child = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(child)
 server = child.load(json.loads(sys.stdin.readline()))
 for line in sys.stdin:
+    body = json.loads(line)
     began = time.perf_counter()
-    server.handle_chat_completions(line)
+    server.handle_chat_completions(body)
     print(time.perf_counter() - began, flush=True)
 """
 
