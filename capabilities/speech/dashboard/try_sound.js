@@ -65,7 +65,7 @@ export async function hearStream(request, uploads, { signal, page }) {
   const reader = answer.body.getReader();
   try {
     const whole = await Promise.race([readAll(reader, live), aborted]);
-    return whole.size ? new Response(whole, { headers: answer.headers }) : Promise.reject(new Refused({ message: "The stream ended before it began." }, 502));
+    return whole.size ? new Response(whole, { headers: answer.headers }) : Promise.reject(new Refused({ message: "The stream ended before any sound arrived." }, 502));
   } catch (error) {
     await reader.cancel().catch(() => null);
     live.end();
