@@ -85,7 +85,7 @@ def _describing(name: str, folder: Path, *, rounds: int) -> Table:
     }
     for what, (content, most) in kinds.items():
         ours, raw, used = [], [], []
-        for number in range(rounds):
+        for number in range(rounds + 1):
             messages = [{"role": "user", "content": content(number)}]
             # Random weights mostly say what it allows; else each token would be looked for among all.
             grammar = f'root ::= "\\"" [^"\\\\\\x00-\\x1F]{{{most},}} "\\""'
@@ -99,6 +99,8 @@ def _describing(name: str, folder: Path, *, rounds: int) -> Table:
             raw.append(1 / float(bare.stdout.readline()))
             after = _cpu_seconds(server.pid or 0), _cpu_seconds(bare.pid)
             used.append(f"{after[0] - before[0]:.1f} and {after[1] - before[1]:.1f}")
+        # The first reads the weights from the disk.
+        ours, raw, used = ours[1:], raw[1:], used[1:]
         table.compare(f"a {what}", ours, raw, unit="/s", least=0.95)
         table.say(f"seconds a {what}", f"{1 / max(ours):.1f} s")
         table.say("of processors, ours and raw", ", ".join(used))
