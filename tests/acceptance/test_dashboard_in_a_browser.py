@@ -41,6 +41,8 @@ DROP = """(box, [name, type, content]) => {
   const how = {dataTransfer, bubbles: true, cancelable: true};
   for (const kind of ['dragover', 'drop']) box.dispatchEvent(new DragEvent(kind, how));
 }"""
+#: The labels of tables that are wider than their place.
+CUT_OFF = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"
 IS_PLAYING = "(audio) => audio.currentTime > 0.1 && audio.duration > 1"
 
 
@@ -356,6 +358,25 @@ def test_every_page_fits_and_has_no_serious_fault(
             owner.open(path)
             owner.picture(f"{name}-{width}-{scheme}")
     assert found == {}
+
+
+@pytest.mark.parametrize("width", [NARROW, 768])
+def test_narrow_pages_show_all_of_a_table_and_of_a_job(
+    service: Running, browser: Browser, state: object, width: int
+) -> None:
+    images = {"images": [{"image_url": "http://127.0.0.1:1/picture.png", "mode": "all"}]}
+    job_id = service.submit(images, "/batch")
+    service.wait_for_state(job_id)
+    with reader(browser, service.address, storage_state=state, width=width) as owner:
+        for path, button in (("/dashboard/keys", "Delete"), ("/dashboard/operators/processes", "Scale")):
+            box = owner.open(path).get_by_role("row").get_by_role("button", name=button).first.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            assert owner.page.locator(".scrolls").evaluate_all(CUT_OFF) == [], path
+        page = owner.open(f"/dashboard/jobs/{job_id}")
+        assert min(page.locator("dl.facts dd").evaluate_all("(all) => all.map((one) => one.clientWidth)")) >= 100
+        assert page.evaluate("document.documentElement.scrollHeight") < 4_000
 
 
 def test_every_control_is_reached_by_the_keyboard_and_seen(owner: Reader, paths: list[str]) -> None:
