@@ -33,11 +33,11 @@ NOWHERE = "/dashboard/nowhere"
 MOST_FIRST_PAGE_BYTES = 150_000
 #: Would run where it is not shown as text; as long as a name may be.
 HOSTILE = "\"'><img src=x onerror='top.ran=1'><script>top.ran=1</script>{{7*7}}"
-#: Puts a file where a mouse has let it fall.
-DROP = """(box, [name, type, content]) => {
+#: Puts files where a mouse has let them fall.
+DROP = """(box, [type, content, ...names]) => {
   const bytes = Uint8Array.from(atob(content), (one) => one.charCodeAt(0));
   const dataTransfer = new DataTransfer();
-  dataTransfer.items.add(new File([bytes], name, {type}));
+  for (const name of names) dataTransfer.items.add(new File([bytes], name, {type}));
   const how = {dataTransfer, bubbles: true, cancelable: true};
   for (const kind of ['dragover', 'drop']) box.dispatchEvent(new DragEvent(kind, how));
 }"""
@@ -174,7 +174,8 @@ def test_a_text_is_read_by_a_voice_of_its_language(owner: Reader, chosen: str, s
 def test_a_picture_that_is_dropped_has_its_alt_text_beside_it(owner: Reader) -> None:
     page = owner.open("/dashboard/try/alt-text")
     content = base64.b64encode(COVER.read_bytes()).decode()
-    page.locator(".drop").evaluate(DROP, ["cover.jpg", "image/jpeg", content])
+    page.locator(".drop").evaluate(DROP, ["image/jpeg", content, "cover.jpg", "second.jpg", "third.jpg"])
+    expect(page.get_by_text("Left out: second.jpg, third.jpg.")).to_be_visible()
     page.get_by_role("button", name="Describe").click()
 
     texts = page.locator("[data-result] blockquote")
