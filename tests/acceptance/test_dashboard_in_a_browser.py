@@ -43,6 +43,22 @@ DROP = """(box, [type, content, ...names]) => {
 }"""
 #: The labels of tables that are wider than their place.
 CUT_OFF = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"
+#: Lets a stream answer with so many megabytes of its sound, and then break off, if it should.
+LONG_STREAM = """([megabytes, breaks]) => {
+  const real = window.fetch;
+  window.fetch = async (path, options) => {
+    const answer = await real(path, options);
+    if (path !== '/tts/stream') return answer;
+    const sound = new Uint8Array(await answer.arrayBuffer());
+    let rest = Math.ceil(megabytes * 1e6 / sound.length);
+    const body = new ReadableStream({pull(to) {
+      if (rest-- > 0) to.enqueue(sound.slice());
+      else if (breaks) to.error(new TypeError('network error'));
+      else to.close();
+    }});
+    return new Response(body, {headers: answer.headers});
+  };
+}"""
 IS_PLAYING = "(audio) => audio.currentTime > 0.1 && audio.duration > 1"
 
 
@@ -169,6 +185,43 @@ def test_a_text_is_read_by_a_voice_of_its_language(owner: Reader, chosen: str, s
     language = page.locator("[data-result] dt", has_text="Language").locator("+ dd")
     expect(language).to_have_text(re.compile("^German"))
     assert ("detected" in language.inner_text()) is (sent == "auto")
+
+
+def test_natural_voices_come_first_and_each_is_called_by_words(owner: Reader) -> None:
+    page = owner.open("/dashboard/try/speech")
+    language = page.get_by_role("combobox", name="Language")
+    language.select_option(label="English")
+    expect(page.locator("[data-voices] > li").nth(1)).to_contain_text("Heart American English")
+    robots = page.get_by_text(re.compile(r"Robotic voices \(\d+\)"))
+    expect(page.get_by_role("radio", name="English (Scotland), female")).to_be_hidden()
+    robots.click()
+    expect(page.get_by_role("radio", name="English (Scotland), female")).to_be_visible()
+
+    names = page.locator("[data-voices] label").all_inner_texts()
+    assert len(names) == len(set(names)) > 10
+    named = [*names, *language.locator("option").all_inner_texts()]
+    assert [name for name in named if re.match(r"\s*[a-z]{2,3}(-|$)", name)] == []
+
+
+@pytest.mark.parametrize(("megabytes", "breaks"), [(16, False), (1, True)])
+def test_a_stream_of_any_length_is_heard_and_what_came_of_it_can_be_saved(
+    owner: Reader, megabytes: int, breaks: bool
+) -> None:
+    """Browsers buffer about 12 MB of a stream."""
+    page = owner.open("/dashboard/try/speech")
+    page.get_by_role("radio", name="A stream").check()
+    page.get_by_role("textbox", name="Text").fill("Good morning! Here is the news of the town. " * 20)
+    page.evaluate(LONG_STREAM, [megabytes, breaks])
+    page.get_by_role("button", name="Speak", exact=True).click()
+
+    audio = page.locator("[data-result] audio")
+    expect(audio).to_be_visible()
+    expect(page.locator("[data-status]")).to_contain_text("broke off" if breaks else "Done")
+    audio.evaluate("(audio) => audio.play()")
+    page.wait_for_function(IS_PLAYING, arg=audio.element_handle())
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download audio").click()
+    assert Path(download.value.path()).stat().st_size >= megabytes * 1_000_000
 
 
 def test_a_picture_that_is_dropped_has_its_alt_text_beside_it(owner: Reader) -> None:
