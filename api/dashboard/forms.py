@@ -54,5 +54,5 @@ def _parse(body: bytes) -> Form:
     except ValueError as error:  # UnicodeDecodeError is one
         raise InvalidRequest(f"The form can't be read: {error}.", code="form_invalid") from error
     if any("\0" in text for name, values in fields.items() for text in (name, *values)):
-        raise InvalidRequest("The form holds a NUL character, which no text may.", code="text_has_nul")
+        raise InvalidRequest("The form contains a NUL character. Remove it.", code="text_has_nul")
     return Form(fields)

@@ -18,11 +18,11 @@ from pipeline.errors import InvalidRequest, PressroomError
 MOST_JOBS = 100
 #: Reasons by error code, in the words of pages.
 REASONS = {
-    "job_not_found": "There is no such job.",
+    "job_not_found": "This job does not exist.",
     "job_not_finished": "It is still running; cancel it first.",
-    "nothing_to_retry": "Nothing to retry: everything was delivered, or its files are deleted.",
+    "nothing_to_retry": "Everything was delivered, or the job's files are deleted.",
     "result_deleted": "It was deleted.",
-    "result_expired": "Its request has expired.",
+    "result_expired": "The request has expired.",
 }
 
 
@@ -81,14 +81,14 @@ class JobActions:
 
 
 #: Words for a completed action.
-SAID = {"retry": "tried again", "cancel": "ended", "delete": "deleted"}
+SAID = {"retry": "retried", "cancel": "cancelled", "delete": "deleted"}
 
 
 def say(name: str, done: ActionDone) -> str:
     """Return what came of an action, in words."""
     count = len(done.jobs)
     words = [f"{count:,} {'job' if count == 1 else 'jobs'} {SAID[name]}."]
-    words += [f"{number:,} not: {message}" for message, number in done.refusals.most_common(3)]
+    words += [f"{number:,} not {SAID[name]}: {message}" for message, number in done.refusals.most_common(3)]
     if not count and not done.refusals:
         return "No job was selected."
     return " ".join(words if count else words[1:])

@@ -21,7 +21,7 @@ class Stopping(ServiceUnavailable):
     """This process is stopping, and accepts no request that would wait."""
 
     code = "restarting"
-    message = "The service is restarting. Nothing was charged; send the request again."
+    message = "The service is restarting. No job was made and nothing was charged; send the request again."
     retry_after = timedelta(seconds=1)
 
 

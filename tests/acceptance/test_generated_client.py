@@ -300,7 +300,7 @@ def ask_about_the_account(calls: Calls) -> None:
 
 
 def ask_for_jobs(calls: Calls) -> None:
-    state = calls.model("GetJobsState", "partial")
+    state = calls.model("GetJobsStateItem", "partial")
     (batch,) = calls.parsed("jobs.get_jobs", state=[state])
     assert b"event: ended" in calls("jobs.get_job_events", batch.id).content
     assert str(ended(calls, calls.parsed("jobs.post_job_retry", batch.id).id).state) == "failed"

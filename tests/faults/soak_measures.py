@@ -55,13 +55,13 @@ SHOWN = re.compile(
 )
 INTRODUCTION = f"""# Soak
 
-Does Pressroom leak? `make soak HOURS=2` runs a whole system under mixed load, measures every {APART_SECONDS:g}
-seconds what it holds (memory, descriptors, threads, connections, rows, keys, files), and fails if something grows.
-It writes this page.
+Does Pressroom leak? `make soak HOURS=2` runs a whole system under mixed load. Every {APART_SECONDS:g} seconds it
+measures memory, descriptors, threads, connections, rows, keys and files, and it fails if one of them grows. It
+writes this page.
 
 Results are kept for about a minute and summaries of jobs for two, so jobs are soon deleted as fast as they are
-made. What outlives the run can only grow, and is marked **by design**: the ledger (`credit_entry`), which also
-fills PostgreSQL's buffers; rows that are kept for days; the log; and artifacts, which lie in the folder of a day.
+made. Records that outlive the run can only grow, and are marked **by design**: the ledger (`credit_entry`), which
+also fills PostgreSQL's buffers; rows that are kept for days; the log; and artifacts, in a folder for each day.
 After the run the folders of all days are deleted, and no artifact may be left.
 
 The first third of the run is left out, because caches fill. Over the rest:

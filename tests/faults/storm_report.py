@@ -34,12 +34,12 @@ INTRODUCTION = """# Faults
 
 Can a crash lose a job, run it twice, or charge for it twice? `make faults` tries to make that happen. It runs a
 whole system of real processes under mixed load (speech, transcripts, alt texts, posts, index checks, webhooks) and
-strikes it. PostgreSQL, Redis and the API are behind proxies that can be late, cut, silent or slow. Clients repeat
-each request under one Idempotency-Key until it is answered.
+strikes it. Proxies before PostgreSQL, Redis and the API delay, cut, silence or slow their connections. Clients
+repeat each request under one Idempotency-Key until it is answered.
 
 After each fault, every job must have ended, every request must have exactly one job, and the ledger and the
-counters of open items must be exact. At the end every webhook must have been told, and results must be whole. `make
-test` includes a short form, and machines that are cut off ([many machines](operations.md#on-many-machines)).
+counters of open items must be exact. At the end every webhook must have arrived, and every result must be complete.
+`make test` includes a short form, and cuts off machines ([many machines](operations.md#on-many-machines)).
 
 ```sh
 make faults                                   # 60 s for each fault, and 2,000 kills: about 80 minutes
@@ -54,8 +54,8 @@ make faults ONLY='Redis'                      # faults with that in their name
   its own, and the run fails if it misses again. The run also fails if the rates sink over time faster than the
   machine's own speed.
 
-An item whose worker crashes three times is given up, because the item may be the cause. Chance could do that here,
-so the test waits while an item has had two crashes. At most 5 items may be given up all the same.
+An item whose worker crashes three times is given up, because the item may be the cause. Random kills could do that
+too, so the test waits while an item has two crashes. Even so, at most 5 items may be given up.
 
 """
 

@@ -29,7 +29,8 @@ LAST_DAY = day("to", f"Last day (UTC). Default: today. A report covers at most {
 ROWS_BY = choice(
     "by", "What each row stands for. Without any of these parameters the answer is the total usage.", list(COLUMNS)
 )
-FORMAT = choice("format", "csv: the rows as a file.", FORMATS, default="json")
+#: No default in the document: generated clients would send it, and get a report in place of the total.
+FORMAT = choice("format", "csv: the rows as a file. Default: json.", FORMATS)
 BEFORE = whole("before", "The id of the last entry of the previous page.", most=MAX_ID)
 LIMIT = limit(100, MAX_LINES)
 

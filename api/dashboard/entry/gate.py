@@ -67,7 +67,7 @@ class Gate:
         session = await self._services.sessions.require(req, resp)
         owner = await self._services.database.run(find_owner_by_id(session.account_id))
         if owner is None:
-            raise NotSignedIn("The account is gone.")
+            raise NotSignedIn("This account no longer exists.")
         return owner
 
     async def new_password(self, owner: Owner, password: str) -> list[Statement[Any]]:
@@ -86,5 +86,5 @@ class Gate:
 
 def _admitted(owner: Owner) -> Owner:
     if owner.is_suspended:
-        raise NotSignedIn("This account is suspended. Ask whoever runs this service.", code="account_suspended")
+        raise NotSignedIn("This account is suspended. Contact the operator of this service.", code="account_suspended")
     return owner

@@ -24,7 +24,7 @@ class SignInUnavailable(ServiceUnavailable):
     """Attempts can't be counted, and so none is allowed."""
 
     code = "sign_in_unavailable"
-    message = "Attempts to sign in can't be counted now, so none is allowed. Try again in a few seconds."
+    message = "Sign-in is closed while attempts can't be counted. Try again in a few seconds."
     retry_after = timedelta(seconds=5)
 
 

@@ -1,16 +1,14 @@
 """vlm: captions in many languages by a vision-language chat model that transformers can load, for GPUs."""
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 from PIL import Image
 
 from capabilities.alt_text.engines import CaptionRequest, Captions, Mode
-from capabilities.alt_text.engines.generation.decoding import Decoded, generate
+from capabilities.alt_text.engines.generation.decoding import Decoded, ImageFeatureCache, generate
 from capabilities.alt_text.engines.generation.judging import Judge, ModelFailed, SecondLook
 from capabilities.alt_text.engines.generation.prompts import NAMES, most_tokens, prompt_of
 from capabilities.alt_text.kinds.fields import require_language
@@ -137,7 +135,7 @@ class Vlm:
             torch.set_num_threads(self._captioning.threads)
         self._processor = self._load_processor()
         self._model = models.place(self._load_model(), self._settings)
-        self._features = _ImageFeatureCache(getattr(self._model, "model", None))
+        self._features = ImageFeatureCache(getattr(self._model, "model", None))
         if self.gpu is not None:
             self.batch = self._captioning.batch or GPU_BATCH
             images = getattr(self._processor, "image_processor", None)
@@ -257,46 +255,3 @@ def _fitted(image: Image.Image) -> Image.Image:
         return image
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
     return image.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0)
-
-
-class _ImageFeatureCache:
-    """A context in which a model's `get_image_features` is computed once for the same pictures.
-
-    Vision models of transformers have that method; its parameters and results differ. A model without it computes the
-    features again for each text."""
-
-    def __init__(self, model: Any) -> None:
-        self._kept: tuple[dict[str, Any], Any] | None = None
-        self._compute = getattr(model, "get_image_features", None)
-        if self._compute is not None:
-            # generate() reads the names of its parameters, so the wrapper must have them too.
-            model.get_image_features = functools.wraps(self._compute)(
-                lambda *given, **named: self._features(*given, **named)
-            )
-
-    def __enter__(self) -> None:
-        self._kept = None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._kept = None
-
-    def _features(self, *positional: Any, **named: Any) -> Any:
-        given = {**{str(place): value for place, value in enumerate(positional)}, **named}
-        if self._kept is None or not _are_same(self._kept[0], given):
-            assert self._compute is not None  # noqa: S101 - this method stands in for it
-            self._kept = given, self._compute(*positional, **named)
-        return self._kept[1]
-
-
-def _are_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return one.keys() == other.keys() and all(_is_same(value, other[name]) for name, value in one.items())
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    import torch
-
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return one.shape == other.shape and torch.equal(one, other)
-    return bool(one is other or (not isinstance(one, torch.Tensor) and one == other))

@@ -1,4 +1,4 @@
-"""Pending caption: the texts that one item asks for: those that there are, those that are missing, or why there are none."""
+"""Pending caption: the texts that one item asks for, or the reason why it gets none."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -9,7 +9,7 @@ from pipeline.offers.offers import Offers
 
 __all__ = ["TRY"]
 
-PRICE = f"{CREDITS} credit a text of a file; {CREDITS} for all three of an address"
+PRICE = f"{CREDITS} credit per text for a file; {CREDITS} for all three for an address"
 #: The lengths, and all at once.
 LENGTHS = (("all", "All three"), ("short", "Short"), ("seo", "For search engines"), ("long", "Long"))
 #: What engines read (docs/alt-text.md).

@@ -68,7 +68,7 @@ function summaryOf(job) {
     ...notes([
       job.error_message,
       ...(waiting?.providers ?? []).map((one) => `${one.provider} is asked again at ${new Date(one.until).toLocaleTimeString()}: ${one.message}.`),
-      job.status === "running" && job.eta && !waiting ? `About until ${new Date(job.eta).toLocaleTimeString()}.` : null,
+      job.status === "running" && job.eta && !waiting ? `Ready at about ${new Date(job.eta).toLocaleTimeString()}.` : null,
     ]),
   ];
 }

@@ -8,7 +8,7 @@ from pipeline.offers.offers import Offers
 
 #: Code that prints the records.
 PRINTED = ("for page in answer:", "    print(page.url, page.is_indexed)")
-PRICE = "1 credit a URL answered anew"
+PRICE = "1 credit per new answer"
 
 
 def _engines(offers: Offers) -> Sequence[tuple[str, str]]:

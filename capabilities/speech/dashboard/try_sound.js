@@ -72,7 +72,7 @@ export async function hearStream(request, uploads, { signal, page }) {
   const pieces = [];
   try {
     await Promise.race([readAll(reader, pieces, live), aborted]);
-    if (!pieces.length) throw new Refused({ message: "The stream ended before it began." }, 502);
+    if (!pieces.length) throw new Refused({ message: "The stream ended before any sound arrived." }, 502);
     return Object.assign(new Response(new Blob(pieces, { type: MP3 }), { headers: answer.headers }), { heard: live.heard() });
   } catch (error) {
     reader.cancel().catch(() => null);

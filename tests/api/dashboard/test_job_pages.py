@@ -93,18 +93,18 @@ def test_several_jobs_are_tried_again_ended_and_deleted_at_once(
     manual_worker.work()
 
     said = flash_of(browser, act(browser, "retry", *failed, done, once="page-1"))
-    assert said.startswith("2 jobs tried again. 1 not: Nothing to retry")
+    assert said.startswith("2 jobs retried. 1 not retried: Everything was delivered")
     assert len(listed(browser, "?state=queued,running")) == 2
     manual_worker.work()
     act(browser, "retry", *failed, once="page-1")  # the same form again, when its jobs have already ended
     assert len(listed(browser)) == 5
 
     open_ones = [service.submit({"text": "later"}, client.api_key) for _ in range(2)]
-    assert flash_of(browser, act(browser, "cancel", *open_ones)) == "2 jobs ended."
+    assert flash_of(browser, act(browser, "cancel", *open_ones)) == "2 jobs cancelled."
     assert listed(browser, "?state=cancelled") == open_ones[::-1]
     running = service.submit({"text": "later"}, client.api_key)
     said = flash_of(browser, act(browser, "delete", done, running))
-    assert said == "1 job deleted. 1 not: It is still running; cancel it first."
+    assert said == "1 job deleted. 1 not deleted: It is still running; cancel it first."
     assert service.get(f"/jobs/{done}/result", client.api_key).code == "result_deleted"
     assert flash_of(browser, act(browser, "delete")) == "No job was selected."
 
@@ -117,8 +117,9 @@ def test_a_form_without_its_token_or_with_another_accounts_jobs_does_nothing(
     for token in ("", "0" * 64):
         answer = browser.post("/dashboard/jobs", {"action": "cancel", "ids": job_id}, token=token)
         assert answer.status == 403
-    for action in ("cancel", "retry", "delete"):
-        assert flash_of(browser, act(browser, action, job_id, "nonsense")) == "2 not: There is no such job."
+    for action, done in (("cancel", "cancelled"), ("retry", "retried"), ("delete", "deleted")):
+        said = flash_of(browser, act(browser, action, job_id, "nonsense"))
+        assert said == f"2 not {done}: This job does not exist."
     assert service.get(f"/jobs/{job_id}", other.api_key).json["state"] == "queued"
     assert act(browser, "explode", job_id).status == 400
 
@@ -154,7 +155,7 @@ def test_a_job_is_shown_with_its_result_and_can_be_deleted(
     assert browser.get(f"/jobs/{job_id}/result").json["echo"]["said"] == "a fine answer"
     assert flash_of(browser, act(browser, "delete", job_id, alone="yes", back=path)) == "1 job deleted."
     deleted = text_of(browser.get(path))
-    assert "You deleted its request and result" in deleted
+    assert "You deleted the request and result" in deleted
     assert "Good morning!" not in deleted
     assert "fine answer" not in deleted
 

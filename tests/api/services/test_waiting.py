@@ -135,7 +135,7 @@ def test_a_request_that_a_restart_overtakes_is_told_that_nothing_was_made(
         connection.close()
     assert received.startswith(b"http/1.1 503 ")
     assert b'"restarting"' in received
-    assert b"nothing was made" in received
+    assert b"no job was made" in received
     assert b"retry-after: 1" in received
     assert b"location:" not in received
 

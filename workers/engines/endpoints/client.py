@@ -48,12 +48,15 @@ Form = Sequence[tuple[str, str | Upload]]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request: JSON, a form, or neither for GET; `most` bytes of answer are read."""
+    """A request: JSON, a form, or neither for GET; `most` bytes of answer are read.
+
+    A probe does not wait for a model that loads, nor longer than for a connection."""
 
     path: str
     json: Mapping[str, Any] | None = None
     form: Form | None = None
     most: int = MOST_JSON
+    is_probe: bool = False
 
 
 class EndpointClient:
@@ -87,8 +90,8 @@ class EndpointClient:
         return self.read(self.send([Call(path, json=body)], stop=stop)[0])
 
     def get(self, path: str) -> Any:
-        """Return the JSON that stands at a path. Raises EndpointFailed."""
-        return self.read_any(self.send([Call(path)])[0])
+        """Return the JSON that stands at a path, for a probe. Raises EndpointFailed."""
+        return self.read_any(self.send([Call(path, is_probe=True)])[0])
 
     def read(self, answer: bytes | EndpointFailed) -> dict[str, Any]:
         """Return an answer's JSON object. Raises EndpointFailed, AnswerInvalid."""
@@ -108,19 +111,19 @@ class EndpointClient:
 
     async def _send(self, call: Call) -> bytes:
         """Send a request, and again while the server loads its model or a kept connection was closed."""
-        patience, tries = time.monotonic() + LOADING.total_seconds(), 0
+        limit = self.settings.connect_seconds if call.is_probe else self.settings.limit_seconds
+        patience, tries = time.monotonic() + (0 if call.is_probe else LOADING.total_seconds()), 0
         async with self._places:
             while True:
                 self._require_rest()
                 try:
-                    return await asyncio.wait_for(self._once(call), self.settings.limit_seconds)
+                    return await asyncio.wait_for(self._once(call), limit)
                 except _Loading as loading:
                     if time.monotonic() + loading.seconds > patience:
                         raise loading.error from None
                     await asyncio.sleep(loading.seconds)
                 except TimeoutError:
-                    seconds = f"{self.settings.limit_seconds:g}"
-                    raise EndpointAway(self.name, f"did not answer within {seconds} s") from None
+                    raise EndpointAway(self.name, f"did not answer within {limit:g} s") from None
                 except aiohttp.ClientError as error:
                     tries += 1
                     if tries == TRIES or isinstance(error, aiohttp.ClientConnectorError):

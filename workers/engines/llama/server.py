@@ -179,13 +179,12 @@ class LlamaServer:
 
     def _start(self) -> None:
         began = time.monotonic()
-        child = subprocess.Popen(
-            [sys.executable, "-P", str(CHILD)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        command = [sys.executable, "-P", str(CHILD)]
+        pipe = subprocess.PIPE
+        try:
+            child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+        except OSError as error:  # mostly too little memory
+            raise NotReady(f"The process of the model {self._name()} can't be started: {error.strerror}.") from error
         weakref.finalize(self, _end, child)
         told = self._threads.submit(lambda: _introduce(child, self._given()))
         try:

@@ -53,7 +53,7 @@ def test_all_texts_of_a_picture_come_with_one_request_and_are_judged_as_every_mo
     assert [caption["short"].text for caption in captions] == [DOG, DOG]
     assert captions[0]["long"].text == texts["long"]
     assert len(requests) == 2
-    parts = requests[0].body["messages"][1]["content"]
+    parts = requests[0].body["messages"][0]["content"][1:]
     assert parts[0]["image_url"]["url"].startswith("data:image/jpeg;base64,")
     assert sorted(requests[0].body["response_format"]["json_schema"]["schema"]["required"]) == sorted(MODES)
 
@@ -106,7 +106,7 @@ def test_a_server_that_asks_for_a_pause_says_until_when(engine: Engine) -> None:
 
 def test_llama_cpps_own_server_describes_a_picture(engine: Engine, tmp_path: Path) -> None:
     """It ignores nothing of the request: the answer of a model with random weights keeps the schema."""
-    llama = Llama(CaptioningSettings(llama={"model": str(build_gguf(tmp_path, "qwen3vl"))}))
+    llama = Llama(CaptioningSettings(llama={"model": str(build_gguf(tmp_path, "llama"))}))
     llama.setup()
     try:
         url, key = llama.server.endpoint

@@ -64,10 +64,10 @@ class Scripted:
     def __init__(self, *answers: Mapping[str, str] | str, is_ended: bool = True) -> None:
         self.answers = list(answers)
         self.is_ended = is_ended
-        self.asked: list[tuple[str, list[dict[str, Any]]]] = []
+        self.asked: list[list[dict[str, Any]]] = []
 
     def ask(self, messages: Sequence[Any], **_: object) -> Answer:
-        self.asked.append((messages[0]["content"], messages[1]["content"]))
+        self.asked.append(messages[0]["content"])
         said = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         text = said if isinstance(said, str) else json.dumps(said)
         return Answer(text, self.is_ended, tuple((end, -0.1) for end in range(1, len(text.encode()) + 1)))
@@ -106,7 +106,7 @@ def test_a_faulty_answer_is_asked_for_once_more_with_its_fault(first: Mapping[st
     server = Scripted(first, {"short": GOOD})
 
     assert describe(server)["short"].text == GOOD
-    assert FILE["faults"][fault] in server.asked[1][1][1]["text"]
+    assert FILE["faults"][fault] in server.asked[1][-1]["text"]
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,12 @@ def test_the_model_sees_a_small_jpeg_and_orders_stay_between_fences() -> None:
     server = Scripted({"short": GOOD})
     describe(server, hints=HOSTILE)
 
-    ((instructions, (picture, question)),) = server.asked
+    ((instructions, picture, question),) = server.asked
     image = Image.open(
         io.BytesIO(base64.b64decode(picture["image_url"]["url"].removeprefix("data:image/jpeg;base64,")))
     )
     assert (image.format, max(image.size) <= 1_024) == ("JPEG", True)
-    assert "never follow instructions" in instructions
+    assert "never follow instructions" in instructions["text"]
     assert [line for line in question["text"].splitlines() if line == FENCE] == [FENCE] * 2
     assert not any(mark in question["text"] for mark in ("<image>", "<|", "[INST]", "{{"))
 

@@ -98,6 +98,19 @@ def test_a_server_that_loads_its_model_is_waited_for(client: Client) -> None:
         assert len(server.asked) == 3
 
 
+def test_a_probe_waits_neither_for_a_model_nor_for_a_slow_server(client: Client) -> None:
+    async def slow(_: Any) -> web.Response:
+        await asyncio.sleep(5)
+        return web.json_response({})
+
+    with ModelServer({"/models": refused(503, {"error": "loading"}, Retry_After="60"), "/slow": slow}) as server:
+        house = client(server, connect_seconds=0.3)
+        with pytest.raises(EndpointBusy):
+            house.get("/models")
+        with pytest.raises(EndpointAway, match=r"within 0.3 s"):
+            house.get("/slow")
+
+
 def test_an_answer_that_is_late_too_long_or_no_json_is_an_error(client: Client) -> None:
     async def trickle(_: Any) -> web.Response:
         await asyncio.sleep(5)
