@@ -87,7 +87,7 @@ class Pressroom(Methods, Blocking):
         patience: timedelta = PATIENCE,
         transport: httpx2.BaseTransport | None = None,
     ) -> None:
-        """Connect to the service at `url`, else PRESSROOM_URL, else http://127.0.0.1:8000.
+        """Connect to the service at `url`, else PRESSROOM_URL, else the system that runs here.
 
         The key is `api_key`, else PRESSROOM_API_KEY, else that of a system on this machine. A request is repeated for
         `patience` while the service restarts or asks for a pause. Raises Unauthorized when there is no key."""

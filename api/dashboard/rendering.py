@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from itertools import groupby
 from typing import Any
 
@@ -80,9 +81,16 @@ class Renderer:
         )
 
     async def show_error(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError) -> bool:
-        """Answer with a page that says what went wrong, if the request is for a page; return whether it is."""
+        """Answer with a page that says what went wrong, if the request is for a page; return whether it is.
+
+        A page that is not there for its slash at the end is redirected to the one without."""
         if not is_page(req.path):
             return False
+        if error.status == HTTPStatus.NOT_FOUND and req.path.endswith("/") and req.method in ("GET", "HEAD"):
+            resp.status = falcon.HTTP_308
+            target = falcon.uri.encode(req.path.rstrip("/"))
+            resp.location = f"{target}?{req.query_string}" if req.query_string else target
+            return True
         resp.status = error.status
         resp.data = resp.stream = None
         try:

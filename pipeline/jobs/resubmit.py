@@ -21,6 +21,15 @@ def lifetimes(kind: AnyKind, settings: Settings) -> tuple[timedelta, timedelta]:
     return deadline, keep_for
 
 
+def has_repeatable(job: Job, kind: AnyKind) -> Statement[bool]:
+    """Read whether a job has items to resubmit, judged by its first failed and cancelled ones."""
+    return Statement(
+        "SELECT input FROM item WHERE job_id = %(job)s AND state IN ('failed', 'cancelled') ORDER BY index LIMIT 50",
+        {"job": job.id},
+        lambda rows: any(kind.can_repeat(row["input"]) for row in rows),
+    )
+
+
 def resubmission(job: Job, kind: AnyKind, settings: Settings) -> Statement[Submission | None]:
     """Read the failed and cancelled items of a job as a new submission; None when none can be repeated."""
     deadline, keep_for = lifetimes(kind, settings)

@@ -15,7 +15,7 @@ from rich.progress import Progress, TaskID
 
 import pressroom
 from pipeline.downloads.urls import fault_of
-from pipeline.errors import Gone
+from pipeline.errors import Conflict, Gone
 from pressroom import AsyncPressroom
 from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.batches import Batch, ImportBatches
@@ -102,10 +102,12 @@ class UrlImport(Import):
     async def run(self, url: str, key: str) -> None:
         """Send all batches and write all results, except those that the journal has as done."""
         self._read_earlier()
+        self._columns = self.columns_with(("line", *self.columns))
         journal = self._journal()
         if self._earlier:
             self._earlier.set_aside()
-        self._columns = self.columns_with(("line", *self.columns))
+        elif not journal.steps:
+            self._refuse_other_results()
         written = [step["size"] for step in journal.steps if "size" in step]
         if written and not self._has_results(written[-1]):
             written = []  # the results were lost; they are read again from the paid jobs
@@ -214,6 +216,18 @@ class UrlImport(Import):
             return False
         with self.out.open(encoding="utf-8", newline="") as output:
             return next(csv.reader(output), None) == self._columns.header
+
+    def _refuse_other_results(self) -> None:
+        """Raise Conflict if the results are those of another file or import."""
+        if not self.out.is_file():
+            return
+        row = next(row for batch in self._batches.read() for row in batch.rows)
+        expected = self._columns.row(row, str(row.line))
+        with self.out.open(encoding="utf-8", newline="") as output:
+            written = csv.reader(output)
+            head, first = next(written, []), next(written, [])
+        if head != self._columns.header or first[: len(expected)] != list(expected):
+            raise Conflict(f"{self.out} has the results of another import. Name another file with --out.")
 
     def _restore(self, output: TextIO, done: Iterator[Row]) -> int:
         """Read the results of finished rows up to the file's end; returns their number."""

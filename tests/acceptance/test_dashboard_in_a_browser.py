@@ -33,13 +33,31 @@ NOWHERE = "/dashboard/nowhere"
 MOST_FIRST_PAGE_BYTES = 150_000
 #: Would run where it is not shown as text; as long as a name may be.
 HOSTILE = "\"'><img src=x onerror='top.ran=1'><script>top.ran=1</script>{{7*7}}"
-#: Puts a file where a mouse has let it fall.
-DROP = """(box, [name, type, content]) => {
+#: Puts files where a mouse has let them fall.
+DROP = """(box, [type, content, ...names]) => {
   const bytes = Uint8Array.from(atob(content), (one) => one.charCodeAt(0));
   const dataTransfer = new DataTransfer();
-  dataTransfer.items.add(new File([bytes], name, {type}));
+  for (const name of names) dataTransfer.items.add(new File([bytes], name, {type}));
   const how = {dataTransfer, bubbles: true, cancelable: true};
   for (const kind of ['dragover', 'drop']) box.dispatchEvent(new DragEvent(kind, how));
+}"""
+#: The labels of tables that are wider than their place.
+CUT_OFF = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"
+#: Lets a stream answer with so many megabytes of its sound, and then break off, if it should.
+LONG_STREAM = """([megabytes, breaks]) => {
+  const real = window.fetch;
+  window.fetch = async (path, options) => {
+    const answer = await real(path, options);
+    if (path !== '/tts/stream') return answer;
+    const sound = new Uint8Array(await answer.arrayBuffer());
+    let rest = Math.ceil(megabytes * 1e6 / sound.length);
+    const body = new ReadableStream({pull(to) {
+      if (rest-- > 0) to.enqueue(sound.slice());
+      else if (breaks) to.error(new TypeError('network error'));
+      else to.close();
+    }});
+    return new Response(body, {headers: answer.headers});
+  };
 }"""
 IS_PLAYING = "(audio) => audio.currentTime > 0.1 && audio.duration > 1"
 
@@ -169,10 +187,48 @@ def test_a_text_is_read_by_a_voice_of_its_language(owner: Reader, chosen: str, s
     assert ("detected" in language.inner_text()) is (sent == "auto")
 
 
+def test_natural_voices_come_first_and_each_is_called_by_words(owner: Reader) -> None:
+    page = owner.open("/dashboard/try/speech")
+    language = page.get_by_role("combobox", name="Language")
+    language.select_option(label="English")
+    expect(page.locator("[data-voices] > li").nth(1)).to_contain_text("Heart American English")
+    robots = page.get_by_text(re.compile(r"Robotic voices \(\d+\)"))
+    expect(page.get_by_role("radio", name="English (Scotland), female")).to_be_hidden()
+    robots.click()
+    expect(page.get_by_role("radio", name="English (Scotland), female")).to_be_visible()
+
+    names = page.locator("[data-voices] label").all_inner_texts()
+    assert len(names) == len(set(names)) > 10
+    named = [*names, *language.locator("option").all_inner_texts()]
+    assert [name for name in named if re.match(r"\s*[a-z]{2,3}(-|$)", name)] == []
+
+
+@pytest.mark.parametrize(("megabytes", "breaks"), [(16, False), (1, True)])
+def test_a_stream_of_any_length_is_heard_and_what_came_of_it_can_be_saved(
+    owner: Reader, megabytes: int, breaks: bool
+) -> None:
+    """Browsers buffer about 12 MB of a stream."""
+    page = owner.open("/dashboard/try/speech")
+    page.get_by_role("radio", name="A stream").check()
+    page.get_by_role("textbox", name="Text").fill("Good morning! Here is the news of the town. " * 20)
+    page.evaluate(LONG_STREAM, [megabytes, breaks])
+    page.get_by_role("button", name="Speak", exact=True).click()
+
+    audio = page.locator("[data-result] audio")
+    expect(audio).to_be_visible()
+    expect(page.locator("[data-status]")).to_contain_text("broke off" if breaks else "Done")
+    audio.evaluate("(audio) => audio.play()")
+    page.wait_for_function(IS_PLAYING, arg=audio.element_handle())
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download audio").click()
+    assert Path(download.value.path()).stat().st_size >= megabytes * 1_000_000
+
+
 def test_a_picture_that_is_dropped_has_its_alt_text_beside_it(owner: Reader) -> None:
     page = owner.open("/dashboard/try/alt-text")
     content = base64.b64encode(COVER.read_bytes()).decode()
-    page.locator(".drop").evaluate(DROP, ["cover.jpg", "image/jpeg", content])
+    page.locator(".drop").evaluate(DROP, ["image/jpeg", content, "cover.jpg", "second.jpg", "third.jpg"])
+    expect(page.get_by_text("Left out: second.jpg, third.jpg.")).to_be_visible()
     page.get_by_role("button", name="Describe").click()
 
     texts = page.locator("[data-result] blockquote")
@@ -356,6 +412,25 @@ def test_every_page_fits_and_has_no_serious_fault(
             owner.open(path)
             owner.picture(f"{name}-{width}-{scheme}")
     assert found == {}
+
+
+@pytest.mark.parametrize("width", [NARROW, 768])
+def test_narrow_pages_show_all_of_a_table_and_of_a_job(
+    service: Running, browser: Browser, state: object, width: int
+) -> None:
+    images = {"images": [{"image_url": "http://127.0.0.1:1/picture.png", "mode": "all"}]}
+    job_id = service.submit(images, "/batch")
+    service.wait_for_state(job_id)
+    with reader(browser, service.address, storage_state=state, width=width) as owner:
+        for path, button in (("/dashboard/keys", "Delete"), ("/dashboard/operators/processes", "Scale")):
+            box = owner.open(path).get_by_role("row").get_by_role("button", name=button).first.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            assert owner.page.locator(".scrolls").evaluate_all(CUT_OFF) == [], path
+        page = owner.open(f"/dashboard/jobs/{job_id}")
+        assert min(page.locator("dl.facts dd").evaluate_all("(all) => all.map((one) => one.clientWidth)")) >= 100
+        assert page.evaluate("document.documentElement.scrollHeight") < 4_000
 
 
 def test_every_control_is_reached_by_the_keyboard_and_seen(owner: Reader, paths: list[str]) -> None:

@@ -27,7 +27,7 @@ from pressroom import (
     ServiceUnavailable,
 )
 from pressroom.exchange import Ask
-from pressroom.finding import find_key, is_here
+from pressroom.finding import find_key, find_url, is_here
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -382,6 +382,18 @@ def test_the_key_of_a_system_here_is_found_and_sent_to_no_other_machine(tmp_path
             find_key(None, elsewhere)
     monkeypatch.setenv("PRESSROOM_API_KEY", "pr_live_named")
     assert find_key(None, "https://pressroom.example") == "pr_live_named"
+
+
+def test_the_system_that_runs_here_is_found_whatever_its_port(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("PRESSROOM_URL", raising=False)
+    monkeypatch.setenv("PRESSROOM_DATA", str(tmp_path))
+    assert find_url(None) == "http://127.0.0.1:8000"
+    (tmp_path / "system.json").write_text('{"pid": 1, "address": "http://127.0.0.1:8123"}')
+
+    assert find_url(None) == "http://127.0.0.1:8123"
+    assert find_url("http://pressroom.example/") == "http://pressroom.example"
+    monkeypatch.setenv("PRESSROOM_URL", "http://other.example")
+    assert find_url(None) == "http://other.example"
 
 
 def test_a_request_without_a_body_has_none() -> None:

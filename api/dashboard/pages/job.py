@@ -14,6 +14,7 @@ from api.jobs.job_resources import find_own_job
 from api.services.resource import Resource
 from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_views import ItemView, list_items
+from pipeline.jobs.resubmit import has_repeatable
 from pipeline.lifecycle.jobs import Job
 from pipeline.webhooks.log import list_deliveries
 
@@ -37,6 +38,8 @@ class JobPage(Resource):
         kind = services.kinds.get(job.kind)
         offset = OFFSET.read(req)
         items = await services.database.run(list_items(job, services.kinds, limit=ITEMS_A_PAGE, offset=offset))
+        is_short = job.is_final and not job.is_gone and job.items_ok < job.items_total
+        can_retry = is_short and kind is not None and await services.database.run(has_repeatable(job, kind))
         preview = await preview_of(services, job)
         told, _ = await services.database.run(
             list_deliveries(job.account_id, job_id=job.id, limit=MOST_DELIVERIES, offset=0)
@@ -51,7 +54,7 @@ class JobPage(Resource):
             asked={name: _shown(value) for name, value in job.request.items()},
             is_gone=job.is_gone,
             deleted_at=job.deleted_at,
-            can_retry=job.is_final and not job.is_gone and job.items_ok < job.items_total,
+            can_retry=can_retry,
             items=[(item, words_of(item, kind.output.model_fields if kind else ())) for item in items],
             downloads={name: path.format(job_id=job.id) for name, path in kind.downloads.items()} if kind else {},
             has_list=job.items_total > 1 and not (kind and kind.answer.shows_inputs and preview.form == "json"),

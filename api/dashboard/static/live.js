@@ -56,6 +56,27 @@ export function showMoments(within = document) {
   }
 }
 
+// Let a table stack its cells, each beside its column's heading, where it is too wide (style.css). Its roles are named,
+// because browsers forget them when rows become blocks.
+export function stackTables(within = document) {
+  for (const table of within.querySelectorAll(".scrolls > table")) {
+    const headings = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent.trim());
+    const roles = { THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
+    for (const part of table.querySelectorAll("thead, tbody, tr, td")) part.setAttribute("role", roles[part.tagName]);
+    for (const heading of table.querySelectorAll("th")) heading.setAttribute("role", heading.scope === "row" ? "rowheader" : "columnheader");
+    for (const row of table.tBodies[0]?.rows ?? []) {
+      [...row.cells].forEach((cell, place) => (cell.dataset.heading = headings[place] ?? ""));
+    }
+    table.setAttribute("role", "table");
+    fit(table);
+  }
+}
+
+function fit(table) {
+  table.classList.remove("stacks");
+  table.classList.toggle("stacks", table.parentElement.scrollWidth > table.parentElement.clientWidth);
+}
+
 // Put a part of a fetched page in the place of the one that is shown, unless the reader is at work in it.
 function replace(part, page, { always = false } = {}) {
   const fresh = page.getElementById(part.id);
@@ -68,6 +89,7 @@ function replace(part, page, { always = false } = {}) {
   for (const one of kept.querySelectorAll("details[id]")) one.open = one.open || open.has(one.id);
   part.replaceWith(kept);
   showMoments(kept);
+  stackTables(kept);
   kept.dispatchEvent(new CustomEvent("replaced", { bubbles: true }));
   return kept;
 }
@@ -147,4 +169,6 @@ document.addEventListener("change", (event) => {
 });
 
 showMoments();
+stackTables();
+addEventListener("resize", () => document.querySelectorAll(".scrolls > table").forEach(fit));
 for (const part of document.querySelectorAll("[data-refresh][id]")) keepFresh(part);

@@ -1,11 +1,13 @@
 // Files: dropped onto a field, or pasted, as if they had been chosen there.
 
+import { make } from "./try_dom.js";
 import { chooseFile } from "./try_request.js";
 
 /** Let files be dropped onto the file fields of a form; those for one kind of file take pasted ones as well. */
 export function startDrops(form) {
   for (const box of form.querySelectorAll("[data-drop]")) {
     const input = box.querySelector('input[type="file"]');
+    input.addEventListener("change", () => box.querySelector(".left-out")?.remove());
     box.addEventListener("dragover", (event) => {
       event.preventDefault();
       box.classList.add("over");
@@ -14,8 +16,7 @@ export function startDrops(form) {
     box.addEventListener("drop", (event) => {
       event.preventDefault();
       box.classList.remove("over");
-      const [file] = event.dataTransfer.files;
-      if (file) chooseFile(input, file);
+      chooseFirst(input, [...event.dataTransfer.files]);
     });
   }
 }
@@ -23,7 +24,15 @@ export function startDrops(form) {
 /** Put a pasted picture into a file field. */
 export function takePasted(form, input) {
   document.addEventListener("paste", (event) => {
-    const file = [...event.clipboardData.files].find((one) => one.type.startsWith("image/"));
-    if (file && form.contains(input)) chooseFile(input, file);
+    if (form.contains(input)) chooseFirst(input, [...event.clipboardData.files].filter((one) => one.type.startsWith("image/")));
   });
+}
+
+/** Choose the first of some files, and say that the others are left out. */
+function chooseFirst(input, files) {
+  if (!files.length) return;
+  chooseFile(input, files[0]);
+  if (files.length === 1) return;
+  const names = files.slice(1).map((file) => file.name).join(", ");
+  input.after(make("p", { class: "note left-out", role: "status" }, `Only ${files[0].name} was taken: this page sends one file at a time. Left out: ${names}.`));
 }

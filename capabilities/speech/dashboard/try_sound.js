@@ -6,16 +6,22 @@ import { player, words } from "./try_player.js";
 import { voiceFacts } from "./try_voices.js";
 
 const MP3 = "audio/mpeg";
+/** Bytes that the live player takes at once, and the seconds before the present that it keeps. */
+const SLICE_BYTES = 65_536;
+const KEPT_SECONDS = 5;
 
 /** Return a player, with words when the answer has their times, and links that save it. */
 export async function showSound(answer, { request }) {
   return answer.headers.get("Content-Type")?.startsWith("application/json")
     ? timed(await answer.json(), request)
-    : plain(await answer.blob(), request, answer.headers);
+    : plain(await answer.blob(), request, answer.headers, answer.heard);
 }
 
-function plain(sound, request, headers) {
+/** `heard`: how far the sound was heard while it arrived; it goes on from there. */
+function plain(sound, request, headers, heard) {
   const audio = player(sound, "Result");
+  if (heard) audio.currentTime = heard.seconds;
+  if (heard?.isPlaying) audio.play().catch(() => null);
   const known = facts([
     ...voiceFacts(headers.get("X-Voice"), request.fields.language),
     ["Engine", headers.get("X-Engine")],
@@ -51,7 +57,7 @@ function timed(document, request) {
   ];
 }
 
-/** Play an answer while it arrives, and return it whole. */
+/** Play an answer while it arrives, and return it whole. If it breaks off, what came is shown as the result. */
 export async function hearStream(request, uploads, { signal, page }) {
   const { headers, body } = bodyOf(request, uploads);
   const answer = await send(request.path, { method: "POST", headers, body, signal });
@@ -63,42 +69,73 @@ export async function hearStream(request, uploads, { signal, page }) {
   const live = livePlayer();
   page.status.replaceChildren(make("p", {}, "Speaking …"), live.audio ?? "", stop);
   const reader = answer.body.getReader();
+  const pieces = [];
   try {
-    const whole = await Promise.race([readAll(reader, live), aborted]);
-    return whole.size ? new Response(whole, { headers: answer.headers }) : Promise.reject(new Refused({ message: "The stream ended before any sound arrived." }, 502));
+    await Promise.race([readAll(reader, pieces, live), aborted]);
+    if (!pieces.length) throw new Refused({ message: "The stream ended before any sound arrived." }, 502);
+    return Object.assign(new Response(new Blob(pieces, { type: MP3 }), { headers: answer.headers }), { heard: live.heard() });
   } catch (error) {
-    await reader.cancel().catch(() => null);
+    reader.cancel().catch(() => null);
     live.end();
-    throw error;
+    if (!pieces.length || signal.aborted) throw error;
+    page.result.replaceChildren(...plain(new Blob(pieces, { type: MP3 }), request, answer.headers));
+    if (error.name === "AbortError") throw error;
+    throw new Refused({ message: "The stream broke off. The part that arrived is below." }, 502);
   }
 }
 
-async function readAll(reader, live) {
-  const pieces = [];
+async function readAll(reader, pieces, live) {
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
     pieces.push(value);
-    await live.add(value);
+    live.add(value);
   }
   live.end();
-  return new Blob(pieces, { type: MP3 });
 }
 
 /** Return a player that takes an MP3 in pieces; one without `audio` where the browser can't play those. */
 function livePlayer() {
   const Source = window.ManagedMediaSource ?? window.MediaSource;
-  if (!Source?.isTypeSupported(MP3)) return { add: async () => {}, end: () => {} };
+  if (!Source?.isTypeSupported(MP3)) return { add: () => {}, end: () => {}, heard: () => null };
   const source = new Source();
   const audio = make("audio", { controls: true, autoplay: true, "aria-label": "Live speech" });
   audio.disableRemotePlayback = true;
   audio.src = URL.createObjectURL(source);
-  const opened = new Promise((resolve) => source.addEventListener("sourceopen", () => resolve(source.addSourceBuffer(MP3)), { once: true }));
-  const add = async (piece) => {
-    const buffer = await opened;
-    buffer.appendBuffer(piece);
-    await new Promise((resolve) => buffer.addEventListener("updateend", resolve, { once: true }));
+  const waiting = [];
+  let hasEnded = false;
+  let buffer = null;
+  const feed = () => {
+    if (!buffer || buffer.updating || source.readyState !== "open") return;
+    if (waiting.length) append(audio, buffer, waiting);
+    else if (hasEnded) source.endOfStream();
   };
-  const end = () => source.readyState === "open" && source.endOfStream();
-  return { audio, add, end };
+  source.addEventListener("sourceopen", () => {
+    buffer = source.addSourceBuffer(MP3);
+    buffer.addEventListener("updateend", feed);
+    feed();
+  }, { once: true });
+  audio.addEventListener("timeupdate", feed);
+  const add = (piece) => {
+    for (let at = 0; at < piece.length; at += SLICE_BYTES) waiting.push(piece.subarray(at, at + SLICE_BYTES));
+    feed();
+  };
+  const end = () => {
+    hasEnded = true;
+    feed();
+  };
+  return { audio, add, end, heard: () => ({ seconds: audio.currentTime, isPlaying: !audio.paused }) };
+}
+
+/** Append a slice. Browsers buffer about 12 MB: when full, drop what was played, or wait until more was. */
+function append(audio, buffer, waiting) {
+  try {
+    buffer.appendBuffer(waiting[0]);
+    waiting.shift();
+  } catch (error) {
+    if (error.name !== "QuotaExceededError") throw error;
+    if (audio.currentTime > KEPT_SECONDS && buffer.buffered.start(0) < audio.currentTime - KEPT_SECONDS) {
+      buffer.remove(0, audio.currentTime - KEPT_SECONDS);
+    }
+  }
 }

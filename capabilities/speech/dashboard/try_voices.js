@@ -34,7 +34,7 @@ export function voiceFacts(id, asked) {
   const voice = voices.find((one) => one.id === id);
   const language = voice && languageName(voice.language_codes[0]);
   return [
-    ["Voice", voice?.name ?? id],
+    ["Voice", voice ? labelOf(voice) : id],
     ["Language", language && asked === AUTO ? `${language} (detected)` : language],
   ];
 }
@@ -66,26 +66,49 @@ function speaks(voice, language) {
   return voice.language_codes.some((code) => baseOf(code) === language);
 }
 
-/** Return the voices of the chosen language; of all languages, those of the page's language come first. */
+/** Return the voices of a language, each label once; to have it detected, the natural ones of all languages. */
 function shownVoices(language) {
-  if (language !== AUTO) return voices.filter((voice) => speaks(voice, language));
-  const own = baseOf(pageLanguage());
-  return [...voices.filter((voice) => speaks(voice, own)), ...voices.filter((voice) => !speaks(voice, own))];
+  const natural = language === AUTO ? voices.filter(isNatural) : [];
+  const spoken = language === AUTO ? baseOf(pageLanguage()) : language;
+  const own = (natural.length ? natural : voices).filter((voice) => speaks(voice, spoken));
+  const others = natural.filter((voice) => !speaks(voice, spoken));
+  return [...new Map([...own, ...others].map((voice) => [`${labelOf(voice)} ${aboutOf(voice)}`, voice])).values()];
+}
+
+function isNatural(voice) {
+  return voice.quality === "natural";
+}
+
+/** Return what people call a voice: a robot's own name is a code, so its language and gender name it. */
+function labelOf(voice) {
+  return isNatural(voice) ? voice.name : voice.display_name.replace(/, robotic$/, "");
+}
+
+function aboutOf(voice) {
+  if (!isNatural(voice)) return voice.local ? "" : "online";
+  const about = [languageName(voice.language_codes[0]), voice.ssml_gender?.toLowerCase(), voice.is_slow ? "slow" : null, voice.local ? null : "online"];
+  return about.filter(Boolean).join(", ");
 }
 
 function showVoices(state) {
   const wanted = shownVoices(state.language.value);
-  const rows = wanted.slice(0, SHOWN).map((voice) => row(state, voice));
+  const natural = wanted.filter(isNatural);
+  const robots = wanted.filter((voice) => !isNatural(voice));
+  const rows = (some) => some.slice(0, SHOWN).map((voice) => row(state, voice));
   const any = make("li", {}, choice(state, "", "Choose for me", "the best voice for the language"));
-  state.list.replaceChildren(any, ...rows);
-  if (wanted.length > SHOWN) state.list.append(make("li", { class: "faint" }, `And ${wanted.length - SHOWN} more: choose a language to see its voices.`));
+  state.list.replaceChildren(any, ...rows(natural));
+  if (natural.length > SHOWN) state.list.append(make("li", { class: "faint" }, `And ${natural.length - SHOWN} more: choose a language to see its voices.`));
+  if (robots.length) {
+    const folded = make("details", { open: !natural.length }, make("summary", {}, `Robotic voices (${robots.length})`), make("ul", {}, rows(robots)));
+    state.list.append(make("li", {}, folded));
+  }
 }
 
 function row(state, voice) {
-  const about = [voice.ssml_gender?.toLowerCase(), voice.quality, voice.is_slow ? "slow" : null, voice.local === false ? "not local" : null, voice.engine];
-  const button = make("button", { type: "button", class: "second small", "aria-label": `Listen to ${voice.name}`, "aria-pressed": "false" }, "Listen");
+  const label = labelOf(voice);
+  const button = make("button", { type: "button", class: "second small", "aria-label": `Listen to ${label}`, "aria-pressed": "false" }, "Listen");
   button.addEventListener("click", () => (state.playing === button ? stop(state) : listen(state, voice, button)));
-  return make("li", {}, choice(state, voice.id, voice.name, `${voice.language_codes[0]}, ${about.filter(Boolean).join(", ")}`), button);
+  return make("li", {}, choice(state, voice.id, label, aboutOf(voice)), button);
 }
 
 function choice(state, id, name, about) {

@@ -120,9 +120,9 @@ class SpeechKind:
     unit: ClassVar[str] = "chunks"
     bulky: ClassVar[frozenset[str]] = frozenset({"text"})
     subject: ClassVar[str | None] = "text"
-    #: Longest text, in Unicode code points (docs/speech.md), and what to do with a longer one.
+    #: Longest text, in Unicode code points (docs/speech.md), and the routes for longer ones, with their limits.
     max_characters: ClassVar[int]
-    remedy: ClassVar[str] = "Split the text into parts and send them one by one."
+    longer_routes: ClassVar[Mapping[str, int]] = {}
     #: Credits on top of those for the speech.
     more_credits: ClassVar[int] = 0
 
@@ -143,7 +143,7 @@ class SpeechKind:
         if length > self.max_characters:
             raise TextTooLong(
                 f"The text has {length:,} characters; {self.routes[0]} takes at most {self.max_characters:,}. "
-                f"{self.remedy}",
+                f"{self._remedy(length)}",
                 text_length=length,
                 max_length=self.max_characters,
             )
@@ -156,6 +156,11 @@ class SpeechKind:
         # The worker detects the language, and checks the text then.
         if not request.is_detected or voices.is_own_name(request.voice_name):
             check_readable(request.spoken_text, voice, voices)
+
+    def _remedy(self, length: int) -> str:
+        """Return what to do with a text that is too long for this route."""
+        longer = (f"Use {route}." for route, limit in self.longer_routes.items() if length <= limit)
+        return next(longer, "Split the text into parts and send them one by one.")
 
     def items(self, request: SpokenRequest) -> list[NewItem[Any]]:
         """Return the whole text as one item."""

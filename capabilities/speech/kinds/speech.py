@@ -2,7 +2,9 @@
 
 from pydantic import Field
 
+from capabilities.speech.kinds.batch import SpeechBatch
 from capabilities.speech.kinds.fields import AudioFile, OneFile, SpeechKind, SpokenInput, SpokenRequest
+from capabilities.speech.kinds.stream import SpeechStream
 from capabilities.speech.kinds.timestamps import TimedSpeech, Timestamps
 from pipeline.kind import Answer, Kind
 
@@ -32,6 +34,6 @@ class Speech(SpeechKind, OneFile, Kind[SpeechRequest, SpeechInput, AudioFile]):
     summary = "Speak a text of up to 10,000 characters as a WAV file."
     example = {"text": "Hello! This is Pressroom, speaking from your own machine."}
     max_characters = 10_000
-    remedy = "Use /tts/batch."
+    longer_routes = {"/tts/batch": SpeechBatch.max_characters, "/tts/stream": SpeechStream.max_characters}
     answer = Answer("audio/wav", model=TimedSpeech)
     filename = "output.wav"

@@ -17,6 +17,13 @@ def test_nobody_gets_a_page_without_signing_in(service: Service) -> None:
         assert (answer.status, answer.headers["location"]) == (303, "/dashboard/sign-in?next=/dashboard%3Fa%3Db")
 
 
+def test_a_slash_at_the_end_leads_to_the_page(service: Service, api_database: Database, client: Payer) -> None:
+    browser = sign_in(service, api_database, client)
+    for path, found in (("/dashboard/?a=b", "/dashboard?a=b"), ("/dashboard/jobs/%0Aa/", "/dashboard/jobs/%0Aa")):
+        answer = browser.get(path)
+        assert (answer.status, answer.headers["location"]) == (308, found)
+
+
 def test_the_first_page_shows_the_account_its_balance_and_its_last_jobs_alone(
     service: Service, api_database: Database, client: Payer
 ) -> None:

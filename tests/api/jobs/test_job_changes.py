@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from browser import sign_in
 from http_service import Answer, Service
 from manual_worker import ManualWorker, deliver, refuse
 from payers import Payer, discrepancies_of, open_account
@@ -301,6 +302,8 @@ def test_a_job_whose_files_are_gone_is_not_tried_again(
     answer = retry(service, str(submitted.job_id), client.api_key)
     assert (answer.status, answer.code) == (409, "nothing_to_retry")
     assert "/files-in" in answer.json["message"]
+    page = sign_in(service, api_database, client).get(f"/dashboard/jobs/{submitted.job_id}").body.decode()
+    assert ">Retry<" not in page
 
 
 def test_a_retry_is_paid_by_the_key_that_asks_for_it_and_counts_as_its_items(

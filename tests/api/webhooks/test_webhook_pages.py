@@ -44,6 +44,7 @@ def test_a_webhook_is_set_tried_and_sent_again(
     newer = browser.post(PAGE, {"action": "secret"}).body.decode()
     assert re.search(r"whsec_[A-Za-z0-9+/=]+", newer)
     assert found[0] not in newer
+    assert re.search(r"</time>\.\s+The previous secret", newer)
 
 
 def test_a_private_address_is_refused_on_the_page_and_what_was_sent_is_shown_as_text(

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from capabilities.index_check.commands.sheet import LOOKS_APART, IndexCheckImport
-from pipeline.errors import Gone, InvalidRequest
+from pipeline.errors import Conflict, Gone, InvalidRequest
 from pressroom import ConnectionLost
 from pressroom.documents.index import IndexJob, UrlRecord
 from scripts.commands import import_csv
@@ -308,6 +308,21 @@ def test_results_may_be_sent_in_again_and_again(tmp_path: Path) -> None:
     assert third[0][len(HEAD) :][:3] == ["pressroom_line", "pressroom_status_2", "pressroom_is_indexed"]
     assert len(third[0]) == len(set(third[0])) == 7 + 3 * 11
     assert third[1][-10:-8] == ["done", "true"]
+
+
+def test_results_of_another_file_are_not_written_over(tmp_path: Path) -> None:
+    first, second = tmp_path / "products.csv", tmp_path / "products.xlsx"
+    first.write_text("url\nhttps://shop.example/a\n")
+    second.write_text("url\nhttps://shop.example/b\n")
+    with indexing_service() as address:
+        out = check_shop(first, address)
+        paid = out.read_bytes()
+        jobs = len(IndexingService.jobs)
+        with pytest.raises(Conflict, match=r"another import\. Name another file with --out"):
+            check_shop(second, address)
+        assert (out.read_bytes(), len(IndexingService.jobs)) == (paid, jobs)
+
+        assert check_shop(first, address).read_bytes() == paid
 
 
 def test_an_import_that_goes_on_writes_the_same_columns(tmp_path: Path) -> None:
