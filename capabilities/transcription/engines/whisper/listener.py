@@ -4,16 +4,17 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from capabilities.transcription.engines import SAMPLE_RATE, Decoding, Foreign, HeardSegment, Recognition, Transcriber
-from capabilities.transcription.engines.whisper.english import EnglishOnly
+from capabilities.transcription.engines import SAMPLE_RATE, Decoding, HeardSegment, Recognition, Transcriber
 from capabilities.transcription.engines.whisper.hallucinations import without_hallucinations
+from capabilities.transcription.engines.whisper.languages import Part, find_parts
 from capabilities.transcription.engines.whisper.weights import ENGINE, Weights
 from capabilities.transcription.settings import WhisperSettings
 from pipeline.errors import NotReady
@@ -26,9 +27,7 @@ log = get_logger(__name__)
 
 #: ISO 639-1 codes, by the codes of Whisper that differ from them.
 CODES = {"jw": "jv"}
-#: Windows in which the language is detected, until one is more likely than not. In one alone, a song at the start would
-#: decide for hours of speech.
-LANGUAGE_WINDOWS = 4
+ENGLISH = "en"
 #: In the names of models that were not trained to translate.
 ONLY_TRANSCRIBES = "turbo"
 #: Milliseconds of the shortest speech; single notes of music are shorter.
@@ -45,6 +44,7 @@ class Listener(Transcriber):
     """A model that is loaded once. It takes one sound at a time."""
 
     name = ENGINE
+    tells_changes = True
 
     def __init__(self, weights: Weights, settings: WhisperSettings) -> None:
         self.model = weights.name
@@ -80,25 +80,23 @@ class Listener(Transcriber):
         timed: bool,
         prompt: str | None = None,
         translate: bool = False,
+        likely: str | None = None,
         stop: Callable[[], bool] = never,
     ) -> Iterator[Recognition]:
         """Listen to a sound. The model gets only speech, since it invents text for silence."""
         sound = samples.astype(np.float32) / 32_768
         # Hotwords come with each half minute, an `initial_prompt` only with the first.
-        how = {"word_timestamps": timed, "hotwords": prompt}
+        how = {"word_timestamps": timed, "hotwords": prompt, "task": "translate" if translate else "transcribe"}
         with self._in_memory():
-            found: Any
-            if self._loaded.model.is_multilingual:
-                code = None if language is None else self._codes[language]
-                task = "translate" if translate else "transcribe"
-                found, about = self._transcribe(sound, language=code, task=task, **how)
-                probability = about.language_probability if language is None else None
-                language = CODES.get(about.language, about.language)
-            else:
-                probability, language = None, "en"
-                hear = partial(self._hear_english, **how)
-                found = EnglishOnly(self._loaded, sound, hear).kept()
-            yield Recognition(language, probability, _segments(without_hallucinations(found), stop))
+            parts, probability = iter([Part(self._codes[language or ENGLISH], 1.0, 0, len(sound))]), None
+            if language is None and self._loaded.model.is_multilingual:
+                parts = find_parts(self._loaded, sound, likely and self._codes[likely])
+                first = next(parts, None)
+                probability = first and first.probability
+                language = first and CODES.get(first.language, first.language)
+                parts = chain([first] if first else (), parts)
+            found = (segment for part in parts for segment in self._hear(sound, part, how))
+            yield Recognition(language or ENGLISH, probability, _segments(without_hallucinations(found), stop))
 
     def _start(self) -> None:
         """Load the model onto the device of the settings, else a GPU that works, else the processor.
@@ -150,13 +148,15 @@ class Listener(Transcriber):
         begin = self._loaded.hf_tokenizer.token_to_id("<|startoftranscript|>")
         self._loaded.model.generate(self._loaded.encode(features[:, :FRAMES]), [[begin]], beam_size=1, max_length=2)
 
-    def _hear_english(self, sound: Any, **how: Any) -> Any:
-        return self._transcribe(sound, language="en", **how, **EnglishOnly.HOW)[0]
+    def _hear(self, sound: Any, part: Part, how: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield the segments of a part, with their times in the whole sound."""
+        found, _ = self._transcribe(sound[part.start : part.stop], language=part.language, **how)
+        return (_later(segment, part.start / SAMPLE_RATE) for segment in found)
 
     def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
         # Without the text so far as context, since Whisper would repeat an error again and again.
         how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
-        how |= {"language_detection_segments": LANGUAGE_WINDOWS, "vad_parameters": {"min_speech_duration_ms": SHORTEST}}
+        how |= {"vad_parameters": {"min_speech_duration_ms": SHORTEST}}
         batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
         if batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
             found: tuple[Any, Any] = self._loaded.transcribe(sound, **how)
@@ -202,11 +202,17 @@ def quickest(device: str, supported: Container[str]) -> str:
     return wanted if wanted in supported else "default"
 
 
-def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segment | Foreign]:
+def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segment]:
     for segment in found:
         if stop():
             raise Stopped
-        yield segment if isinstance(segment, Foreign) else _segment(segment)
+        yield _segment(segment)
+
+
+def _later(segment: Any, seconds: float) -> Any:
+    """Return a segment with its times moved."""
+    words = segment.words and [replace(one, start=one.start + seconds, end=one.end + seconds) for one in segment.words]
+    return replace(segment, start=segment.start + seconds, end=segment.end + seconds, words=words)
 
 
 def _segment(found: Any) -> Segment:
