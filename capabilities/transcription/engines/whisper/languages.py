@@ -18,7 +18,7 @@ LOOK_SECONDS = 8.0
 AHEAD = 4
 #: The least sum of probabilities, over the pieces, of a language that counts as heard.
 HEARD = 0.9
-#: How much likelier than a language that was heard a new one must be. Short Spanish may sound like Catalan; between English,
+#: How much likelier than a language that was heard a new one must be. Short Spanish may sound like Catalan. Of English,
 #: Spanish, French, Italian and Russian, a piece is mostly a hundred times likelier in its own.
 SURE = 20.0
 #: Seconds after which a part ends, so that its text need not wait for the rest.
