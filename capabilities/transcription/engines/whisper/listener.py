@@ -5,7 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -46,7 +46,9 @@ class Listener(Transcriber):
     name = ENGINE
     tells_changes = True
 
-    def __init__(self, weights: Weights, settings: WhisperSettings) -> None:
+    def __init__(self, weights: Weights, settings: WhisperSettings, *, english: "Listener | None" = None) -> None:
+        """`english` is a model that hears the English parts."""
+        self._english = english
         self.model = weights.name
         self._folder = weights.folder
         self._needs_gpu = weights.needs_gpu
@@ -56,6 +58,8 @@ class Listener(Transcriber):
 
     def load(self) -> None:
         """Load the model and use it once. Raises NotReady."""
+        if self._english is not None:
+            self._english.load()
         began = time.monotonic()
         self._start()
         self._codes = {CODES.get(code, code): code for code in self._loaded.supported_languages}
@@ -87,14 +91,14 @@ class Listener(Transcriber):
         sound = samples.astype(np.float32) / 32_768
         # Hotwords come with each half minute, an `initial_prompt` only with the first.
         how = {"word_timestamps": timed, "hotwords": prompt, "task": "translate" if translate else "transcribe"}
-        with self._in_memory():
-            parts, probability = iter([Part(self._codes[language or ENGLISH], 1.0, 0, len(sound))]), None
+        with self._in_memory(), self._english._in_memory() if self._english else nullcontext():
+            probability: float | None = None
+            parts = iter([Part(self._codes[language or ENGLISH], 1.0, 0, len(sound))])
             if language is None and self._loaded.model.is_multilingual:
                 parts = find_parts(self._loaded, sound, likely and self._codes[likely])
-                first = next(parts, None)
-                probability = first and first.probability
-                language = first and CODES.get(first.language, first.language)
-                parts = chain([first] if first else (), parts)
+                if (first := next(parts, None)) is not None:
+                    probability, language = first.probability, CODES.get(first.language, first.language)
+                    parts = chain([first], parts)
             found = (segment for part in parts for segment in self._hear(sound, part, how))
             yield Recognition(language or ENGLISH, probability, _segments(without_hallucinations(found), stop))
 
@@ -149,7 +153,9 @@ class Listener(Transcriber):
         self._loaded.model.generate(self._loaded.encode(features[:, :FRAMES]), [[begin]], beam_size=1, max_length=2)
 
     def _hear(self, sound: Any, part: Part, how: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the segments of a part, with their times in the whole sound."""
+        """Return the segments of a part, with their times in the whole sound."""
+        if part.language == ENGLISH and self._english is not None:
+            return self._english._hear(sound, part, how)
         found, _ = self._transcribe(sound[part.start : part.stop], language=part.language, **how)
         return (_later(segment, part.start / SAMPLE_RATE) for segment in found)
 
