@@ -21,7 +21,7 @@ HEARD = 0.9
 #: How much likelier than a language that was heard a new one must be. Short Spanish may sound like Catalan. Of English,
 #: Spanish, French, Italian and Russian, a piece is mostly a hundred times likelier in its own.
 SURE = 20.0
-#: Seconds after which a part ends, so that its text need not wait for the rest.
+#: Seconds after which a part ends, for each sound of a batch, so that its text need not wait for the rest.
 PART_SECONDS = 60.0
 #: What the language so far weighs, in pieces.
 HEAD_START = 4.0
@@ -37,7 +37,7 @@ class Part:
     stop: int
 
 
-def find_parts(model: Any, sound: NDArray[Any], likely: str | None) -> Iterator[Part]:
+def find_parts(model: Any, sound: NDArray[Any], likely: str | None, *, batch: int = 1) -> Iterator[Part]:
     """Yield the parts of a sound (float32, 16 kHz) in which somebody speaks. `likely` is the language so far."""
     judged = ((start, stop, _probabilities(model, sound[start:stop])) for start, stop in _pieces(sound))
     first = list(islice(judged, AHEAD))
@@ -49,7 +49,7 @@ def find_parts(model: Any, sound: NDArray[Any], likely: str | None) -> Iterator[
         if number >= AHEAD:
             _add(votes, probabilities)
         language = _language(probabilities, votes)
-        if part and (part.language != language or stop - part.start > PART_SECONDS * SAMPLE_RATE):
+        if part and (part.language != language or stop - part.start > batch * PART_SECONDS * SAMPLE_RATE):
             yield part
             part = None
         part = part or Part(language, probabilities[language], start, stop)

@@ -95,7 +95,7 @@ class Listener(Transcriber):
             probability: float | None = None
             parts = iter([Part(self._codes[language or ENGLISH], 1.0, 0, len(sound))])
             if language is None and self._loaded.model.is_multilingual:
-                parts = find_parts(self._loaded, sound, likely and self._codes[likely])
+                parts = find_parts(self._loaded, sound, likely and self._codes[likely], batch=self._batch)
                 if (first := next(parts, None)) is not None:
                     probability, language = first.probability, CODES.get(first.language, first.language)
                     parts = chain([first], parts)
@@ -122,6 +122,7 @@ class Listener(Transcriber):
 
     def _try(self, device: str) -> None:
         self._device = device
+        self._batch = self._settings.batch or (CUDA_BATCH if device.startswith("cuda") else 1)
         try:
             self._loaded = self._load()
             self._warm_up()
@@ -163,14 +164,13 @@ class Listener(Transcriber):
         # Without the text so far as context, since Whisper would repeat an error again and again.
         how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
         how |= {"vad_parameters": {"min_speech_duration_ms": SHORTEST}}
-        batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
-        if batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
+        if self._batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
             found: tuple[Any, Any] = self._loaded.transcribe(sound, **how)
             return found
         from faster_whisper import BatchedInferencePipeline
 
         batched: tuple[Any, Any] = BatchedInferencePipeline(self._loaded).transcribe(
-            sound, batch_size=batch, without_timestamps=False, **how
+            sound, batch_size=self._batch, without_timestamps=False, **how
         )
         return batched
 
