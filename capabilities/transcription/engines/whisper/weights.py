@@ -51,12 +51,19 @@ def in_catalogue(name: str, store: ModelStore) -> CatalogueModel | None:
 
 
 def in_order(here: Sequence[CatalogueModel], machine: Machine) -> Sequence[CatalogueModel]:
-    """Return models in order of preference: those that the machine can run, larger ones, English alone."""
-    many = [model for model in here if len(model.languages) > 1]
-    suiting = [model for model in many if can_run(machine, model)]
-    # Somebody fetched these nevertheless; the smallest first.
-    larger = [model for model in reversed(many) if model not in suiting]
-    return [*suiting, *larger, *(model for model in here if model not in many)]
+    """Return models in order of preference.
+
+    Those fetched that the machine can run come first, then larger ones that somebody fetched nevertheless, the smallest
+    first. The installed ones follow, then those that are slow without a GPU, and English alone."""
+
+    def rank(model: CatalogueModel) -> tuple[bool, bool, bool, int]:
+        is_fit = can_run(machine, model)
+        is_installed = model.is_in_wheels
+        lacks_gpu = model.needs.gpu and not is_fit
+        place = here.index(model)
+        return len(model.languages) == 1, lacks_gpu, is_installed, place if is_fit else len(here) + model.size_bytes
+
+    return sorted(here, key=rank)
 
 
 def find_weights(settings: Settings, store: ModelStore, machine: Machine) -> Iterator[Weights]:

@@ -90,6 +90,6 @@ class Whisper(Transcriber):
         """Return a model, with the one that hears English for it. Raises NotReady."""
         whisper = self._settings.of(TranscriptionSettings).whisper
         english = find_english(weights.name, self._settings, self._store)
-        listener = Listener(weights, whisper, english=english and Listener(english, whisper))
+        listener = Listener(weights, whisper, english=Listener(english, whisper) if english else None)
         listener.load()
         return listener
