@@ -145,12 +145,12 @@ def test_altered_file_of_a_real_entry_is_refused(
 ) -> None:
     damaged = tmp_path / "models" / "whisper-small"
     damaged.mkdir(parents=True)
-    base = find_model("whisper-small")
-    hub.files[base.hub.repo] = {
-        file.name: b"x" * (file.size_bytes or 1) for file in base.files if file.name != "model.bin"
+    small = find_model("whisper-small")
+    hub.files[small.hub.repo] = {
+        file.name: b"x" * (file.size_bytes or 1) for file in small.files if file.name != "model.bin"
     }
-    hub.files[base.hub.repo]["model.bin"] = b"not the weights"
-    hub.commits[base.hub.revision] = base.hub.revision
+    hub.files[small.hub.repo]["model.bin"] = b"not the weights"
+    hub.commits[small.hub.revision] = small.hub.revision
 
     ran = pressroom("models", "fetch", "whisper-small")
 
