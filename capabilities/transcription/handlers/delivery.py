@@ -116,11 +116,11 @@ def _language_name(code: str) -> str:
 
 def _left_out(transcribed: Transcribed, known: Sequence[str], remedy: str | None) -> str:
     """Return a sentence about the parts left out. The model can't tell their language."""
-    other = "another language than English" if list(known) == ["en"] else "a language that the model does not know"
+    other = "a language other than English" if list(known) == ["en"] else "a language that the model does not know"
     if transcribed.segments:
         told = f"From {_parts(transcribed.foreign)} somebody seems to speak {other}: that is left out, and not charged."
     else:
-        told = f"Somebody seems to speak {other}: nothing was written down, and nothing is charged."
+        told = f"Somebody seems to speak {other}: nothing was transcribed, and nothing is charged."
     if remedy:
         told = f"{told} {remedy}"
     return f"{told} {IF_ENGLISH}" if list(known) == ["en"] else told

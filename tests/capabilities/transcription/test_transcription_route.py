@@ -160,7 +160,7 @@ def test_what_is_said_in_another_language_is_neither_invented_nor_charged(servic
 
     assert (answer.status, answer.json["text"], answer.json["language"]) == (200, "", "auto")
     assert (answer.headers["X-Credits-Used"], answer.json["credits_used"]) == ("0", 0)
-    assert "another language than English" in answer.json["warnings"][0]
+    assert "a language other than English" in answer.json["warnings"][0]
     assert "pressroom models fetch whisper-base" in answer.json["warnings"][0]
     assert balance(service) == before
 

@@ -340,7 +340,7 @@ def test_speech_in_a_language_that_the_model_does_not_know_is_an_empty_text_with
     assert (document["text"], document["segments"], document["language"]) == ("", [], "auto")
     assert (outcome.credits, document["credits_used"], item.price) == (0, 0, 5)
     assert document["warnings"] == [
-        "Somebody seems to speak another language than English: nothing was written down, and nothing is charged. "
+        "Somebody seems to speak a language other than English: nothing was transcribed, and nothing is charged. "
         "Who runs this service can add it: pressroom models fetch whisper-base. "
         "If it is English, send it again with its unusual names in `prompt`."
     ]
@@ -357,7 +357,7 @@ def test_of_a_recording_in_two_languages_the_known_one_is_kept_and_the_other_is_
     assert document["language"] == "de"
     assert (item.price, outcome.credits, document["credits_used"]) == (15, 10, 10)
     [warning] = document["warnings"]
-    assert warning.startswith("From 1:00 to 2:00 somebody seems to speak another language than English")
+    assert warning.startswith("From 1:00 to 2:00 somebody seems to speak a language other than English")
 
 
 def test_what_was_left_out_before_a_crash_is_told_all_the_same() -> None:
