@@ -156,6 +156,19 @@ def test_speech_is_heard(owner: Reader) -> None:
     owner.picture("speech")
 
 
+@pytest.mark.parametrize(("chosen", "sent"), [("German", "de"), ("Detect from the text", "auto")])
+def test_a_text_is_read_by_a_voice_of_its_language(owner: Reader, chosen: str, sent: str) -> None:
+    page = owner.open("/dashboard/try/speech")
+    page.get_by_role("textbox", name="Text").fill("Guten Morgen! Hier sind die Nachrichten aus der Stadt.")
+    page.get_by_role("combobox", name="Language").select_option(label=chosen)
+    expect(page.get_by_role("tabpanel")).to_contain_text(f'"language": "{sent}"')
+    page.get_by_role("button", name="Speak", exact=True).click()
+
+    language = page.locator("[data-result] dt", has_text="Language").locator("+ dd")
+    expect(language).to_have_text(re.compile("^German"))
+    assert ("detected" in language.inner_text()) is (sent == "auto")
+
+
 def test_a_picture_that_is_dropped_has_its_alt_text_beside_it(owner: Reader) -> None:
     page = owner.open("/dashboard/try/alt-text")
     content = base64.b64encode(COVER.read_bytes()).decode()

@@ -3,6 +3,7 @@
 import { credits, facts, make, ownFile, saveLink } from "./try_dom.js";
 import { bodyOf, Refused, send } from "./try_job.js";
 import { player, words } from "./try_player.js";
+import { voiceFacts } from "./try_voices.js";
 
 const MP3 = "audio/mpeg";
 
@@ -16,7 +17,7 @@ export async function showSound(answer, { request }) {
 function plain(sound, request, headers) {
   const audio = player(sound, "Result");
   const known = facts([
-    ["Voice", headers.get("X-Voice")],
+    ...voiceFacts(headers.get("X-Voice"), request.fields.language),
     ["Engine", headers.get("X-Engine")],
     ["Cost", credits(headers.get("X-Credits-Used"))],
   ]);
@@ -30,7 +31,7 @@ function timed(document, request) {
     words: document.words.filter((word) => word.start >= sentence.start && word.end <= sentence.end),
   }));
   const known = facts([
-    ["Voice", document.voice],
+    ...voiceFacts(document.voice, request.fields.language),
     ["Engine", document.engine],
     ["Length", `${document.duration.toFixed(1)} s`],
     ["Cost", credits(document.credits_used)],

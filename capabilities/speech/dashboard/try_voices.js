@@ -8,56 +8,77 @@ import { sampleText } from "./try_samples.js";
 /** Rows that are shown at once; the filters bring the others. */
 const SHOWN = 60;
 
-/** Put the list in place of a form's field of the voice, and keep that field's value. */
+/** The value of the language field that leaves the language to the service. */
+const AUTO = "auto";
+
+let voices = [];
+
+/** Fill the language field and the list of voices of a form. */
 export async function startVoices(form) {
   const field = form.querySelector('[data-field="voice_name"]');
-  const list = field.querySelector("[data-voices]");
-  const voices = (await (await fetch("/tts/voices")).json()).voices;
-  const state = { form, voices, list, input: form.elements.voice_name, audio: player("", "Sample"), samples: new Map(), playing: null };
-  const language = field.querySelector("[data-voice-language]");
-  language.append(...languages(voices).map(([code, name]) => make("option", { value: code }, name)));
-  language.value = startLanguage(voices);
-  state.shownLanguage = () => language.value;
-  language.addEventListener("change", (event) => {
-    event.stopPropagation();
-    state.input.value = "";
+  voices = (await (await fetch("/tts/voices")).json()).voices;
+  const { language, voice_name: input } = form.elements;
+  const state = { form, language, input, list: field.querySelector("[data-voices]"), audio: player("", "Sample"), samples: new Map(), playing: null };
+  language.append(...languages().map(([code, name]) => make("option", { value: code }, name)));
+  language.addEventListener("change", () => {
+    input.value = "";
     showVoices(state);
-    form.dispatchEvent(new Event("change"));
   });
   state.audio.addEventListener("ended", () => stop(state));
   showVoices(state);
+  form.dispatchEvent(new Event("change"));
 }
 
-/** Return the languages of voices as pairs of code and name, by name. */
-function languages(voices) {
+/** Return the voice that spoke and its language, for the facts of a result. */
+export function voiceFacts(id, asked) {
+  const voice = voices.find((one) => one.id === id);
+  const language = voice && languageName(voice.language_codes[0]);
+  return [
+    ["Voice", voice?.name ?? id],
+    ["Language", language && asked === AUTO ? `${language} (detected)` : language],
+  ];
+}
+
+/** Return the languages of voices as pairs of code and name, by name; those without a name are left out. */
+function languages() {
   const codes = new Set(voices.flatMap((voice) => voice.language_codes.map(baseOf)));
-  return [...codes].map((code) => [code, languageName(code)]).sort((one, other) => one[1].localeCompare(other[1]));
+  const named = [...codes].map((code) => [code, languageName(code)]).filter(([, name]) => name);
+  return named.sort((one, other) => one[1].localeCompare(other[1]));
 }
 
 function languageName(code) {
   try {
-    return new Intl.DisplayNames([document.documentElement.lang || "en"], { type: "language" }).of(code) ?? code;
+    return new Intl.DisplayNames([pageLanguage()], { type: "language", fallback: "none" }).of(code);
   } catch {
-    return code;
+    return undefined;
   }
+}
+
+function pageLanguage() {
+  return document.documentElement.lang || "en";
 }
 
 function baseOf(code) {
   return code.split("-")[0].toLowerCase();
 }
 
-/** The language of the texts that the page begins with, if some voice has it. */
-function startLanguage(voices) {
-  const own = baseOf(document.documentElement.lang || "en");
-  return voices.some((voice) => voice.language_codes.some((code) => baseOf(code) === own)) ? own : baseOf(voices[0]?.language_codes[0] ?? own);
+function speaks(voice, language) {
+  return voice.language_codes.some((code) => baseOf(code) === language);
+}
+
+/** Return the voices of the chosen language; of all languages, those of the page's language come first. */
+function shownVoices(language) {
+  if (language !== AUTO) return voices.filter((voice) => speaks(voice, language));
+  const own = baseOf(pageLanguage());
+  return [...voices.filter((voice) => speaks(voice, own)), ...voices.filter((voice) => !speaks(voice, own))];
 }
 
 function showVoices(state) {
-  const wanted = state.voices.filter((voice) => voice.language_codes.some((code) => baseOf(code) === state.shownLanguage()));
+  const wanted = shownVoices(state.language.value);
   const rows = wanted.slice(0, SHOWN).map((voice) => row(state, voice));
-  const any = make("li", {}, choice(state, "", "Automatic", "the best voice for the text"));
+  const any = make("li", {}, choice(state, "", "Choose for me", "the best voice for the language"));
   state.list.replaceChildren(any, ...rows);
-  if (wanted.length > SHOWN) state.list.append(make("li", { class: "faint" }, `And ${wanted.length - SHOWN} more: GET /tts/voices lists all.`));
+  if (wanted.length > SHOWN) state.list.append(make("li", { class: "faint" }, `And ${wanted.length - SHOWN} more: choose a language to see its voices.`));
 }
 
 function row(state, voice) {

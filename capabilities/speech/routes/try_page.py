@@ -1,21 +1,12 @@
 """The Speech page of the dashboard: compare voices, and try every way of speaking a text."""
 
-from collections.abc import Sequence
-
 from api.try_pages import Call, Trial, TryPage
 from capabilities.speech.kinds.fields import CHARACTERS_PER_CREDIT
 from capabilities.speech.kinds.music import MUSIC_CREDITS
-from capabilities.speech.voices.offered_voices import offered_voices
-from pipeline.offers.offers import Offers
 
 PRICE = f"1 credit per started {CHARACTERS_PER_CREDIT:,} characters"
 RENAMED = {"voice_name": "voice"}
 SOUND = "audio/*,video/*"
-
-
-def _languages(offers: Offers) -> Sequence[tuple[str, str]]:
-    codes = {code for voice in offered_voices(offers).ready for code in voice.language_codes}
-    return [(code, code) for code in sorted(codes)]
 
 
 TRY = TryPage(
@@ -48,7 +39,7 @@ TRY = TryPage(
         ),
     ),
     engines=("synthesis",),
-    main=("text", "audio", "music", "speed", "voice_name"),
+    main=("text", "audio", "music", "speed", "language", "voice_name"),
     filled=("text",),
     # Browsers play only MP3 while it arrives.
     hidden=("source", "response_format"),
@@ -60,7 +51,6 @@ TRY = TryPage(
         "timestamps": "Word times and subtitles",
         "duck": "Lower the music under speech",
     },
-    choices={"language": _languages},
     accepts={"audio": SOUND, "music": SOUND},
     template="speech.html",
     script="try_speech.js",

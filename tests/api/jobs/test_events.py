@@ -106,7 +106,7 @@ def test_events_of_a_deleted_key_end_within_five_seconds(service: Service, clien
     events = follow(service, service.submit({"text": "hi"}, client.api_key), key["api_key"])
     assert next(events)[0] == "progress"
     deleted_at = time.monotonic()
-    assert service.request("DELETE", f"/keys/{key['id']}", key=client.api_key).status == 204
+    assert service.request("DELETE", f"/keys/{key['id']}", headers={"X-API-Key": client.api_key}).status == 204
     assert list(events) == []
     assert time.monotonic() - deleted_at < 5
 

@@ -116,6 +116,58 @@ def wait_for(is_so: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+class Slow:
+    """An engine that loads until it is let go; `fails` says why it can't."""
+
+    name, loads_long = "slow", True
+    fails: str | None = None
+
+    def __init__(self) -> None:
+        self.may_load = threading.Event()
+        self.loads = 0
+
+    def readiness(self) -> str | None:
+        return None
+
+    def setup(self) -> None:
+        self.loads += 1
+        self.may_load.wait(30)
+        if self.fails:
+            raise NotReady(self.fails)
+
+
+class Quick:
+    """An engine that is ready at once."""
+
+    name = "quick"
+
+    def readiness(self) -> str | None:
+        return None
+
+    def setup(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("fails", [None, "its files are damaged"])
+def test_engines_that_load_for_seconds_do_not_hold_up_the_start(
+    settings: Settings, store: ModelStore, monkeypatch: pytest.MonkeyPatch, fails: str | None
+) -> None:
+    slow = Slow()
+    slow.fails = fails
+    monkeypatch.setattr("workers.engines.family.load_engines", lambda *_: [slow, Quick()])
+    family = Family(settings, "sketching", store=store)
+
+    family.setup()
+    assert ([engine.name for engine in family.engines], family.is_loading) == (["quick"], True)
+    assert "being loaded" in (family.offers()[0].needs or "")
+    slow.may_load.set()
+    wait_for(lambda: not family.is_loading)
+
+    wait_for(lambda: [engine.name for engine in family.engines] == (["quick"] if fails else ["slow", "quick"]))
+    assert family.offers()[0].needs == fails
+    assert slow.loads == 1
+
+
 def test_engine_that_lacked_a_model_is_ready_when_it_has_come(settings: Settings, store: ModelStore) -> None:
     changed = threading.Event()
     family = Family(settings, "sketching", store=store, look_every=timedelta(seconds=0.05))
