@@ -91,10 +91,10 @@ def test_engine_runs_what_is_here_and_suits_rather_than_what_is_first(tmp_path: 
 
 
 def test_remedy_names_the_command_or_what_the_machine_lacks() -> None:
-    assert remedy("metadata", "llama", SERVER).startswith("`pressroom models fetch qwen3-vl-2b-gguf` brings alt texts")
+    assert remedy("metadata", "llama", SERVER).startswith("`pressroom models fetch qwen3-vl-2b-gguf` adds alt texts")
     assert remedy("captioning", "llama", TINY) == (
         "smolvlm2-500m-gguf, the smallest of the catalogue, needs 3.8 GB of memory; "
-        "`pressroom models fetch smolvlm2-500m-gguf` brings it all the same"
+        "`pressroom models fetch smolvlm2-500m-gguf` downloads it anyway"
     )
 
 

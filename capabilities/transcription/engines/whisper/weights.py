@@ -151,7 +151,7 @@ def _fetched(model: CatalogueModel, store: ModelStore, models: ModelsSettings) -
 
 
 def _command(model: CatalogueModel) -> str:
-    return f"`pressroom models fetch {model.name}` brings it"
+    return f"`pressroom models fetch {model.name}` downloads it"
 
 
 def _downloaded(setting: str, models: ModelsSettings) -> str:

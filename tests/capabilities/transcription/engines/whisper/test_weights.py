@@ -114,7 +114,7 @@ def made(store: ModelStore, data: Path) -> Whisper:
 
 
 def test_without_any_model_it_says_which_command_brings_one(store: ModelStore, tmp_path: Path) -> None:
-    assert made(store, tmp_path).readiness() == "no model is here; `pressroom models fetch whisper-one` brings it"
+    assert made(store, tmp_path).readiness() == "no model is here; `pressroom models fetch whisper-one` downloads it"
 
 
 def test_a_better_model_takes_over_live_and_what_was_begun_ends_with_its_own(
@@ -199,7 +199,7 @@ def test_nothing_is_fetched_where_that_is_not_wanted(tmp_path: Path) -> None:
     needs = missing(settings, ModelStore(settings))
 
     assert needs is not None
-    assert needs.endswith("'small', which is not here; `pressroom models fetch whisper-small` brings it")
+    assert needs.endswith("'small', which is not here; `pressroom models fetch whisper-small` downloads it")
     with pytest.raises(NotReady, match="PRESSROOM_MODELS__DOWNLOAD is never"):
         whisper_of(tmp_path, download="never", model="medium").setup()
 
