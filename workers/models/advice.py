@@ -53,18 +53,18 @@ def remedy(family: str, engine: str, machine: Machine) -> str:
     models = models_of(family, engine)
     best = next((model for model in models if machine.lacks(model.needs) is None), None)
     if best is not None:
-        return f"{command([best])} brings {best.gives} ({gigabytes(best.size_bytes)}, {best.licence})"
+        return f"{command([best])} adds {best.gives} ({gigabytes(best.size_bytes)}, {best.licence})"
     if not models:
         return "the catalogue has none for it"
     least = models[-1]
     lacks = machine.lacks(least.needs)
-    return f"{least.name}, the smallest of the catalogue, needs {lacks}; {command([least])} brings it all the same"
+    return f"{least.name}, the smallest of the catalogue, needs {lacks}; {command([least])} downloads it anyway"
 
 
 def brings(models: Sequence[CatalogueModel], download: str) -> str:
     """Return which command brings models, and whether they come by themselves; `download` as the setting has it."""
     gives = "; ".join(dict.fromkeys(model.gives for model in models))
-    said = f"{command(models)} brings {gives} ({gigabytes(sum(model.size_bytes for model in models))})"
+    said = f"{command(models)} adds {gives} ({gigabytes(sum(model.size_bytes for model in models))})"
     comes = [model.name for model in models if model.automatic] if download == "auto" else []
     return f"{said}; a pool that runs downloads {' and '.join(comes)} by itself" if comes else said
 
@@ -90,9 +90,9 @@ def what_writes(family: str, language: str, extra: str, machine: Machine | None 
     ]
     best = next((model for model in models if machine.lacks(model.needs) is None), models[-1])
     if all(importlib.util.find_spec(package) for package in best.needs.packages):
-        brings = f"{command([best])} brings"
+        brings = f"{command([best])} adds"
     else:
-        brings = f"`{install_command(extra)}` and {command([best])} bring"
+        brings = f"`{install_command(extra)}` and {command([best])} add"
     brings += f" {best.gives} ({gigabytes(best.size_bytes)}, {best.licence})"
     lacks = machine.lacks(best.needs)
     return f"{brings}; it needs {lacks}, which this machine lacks." if lacks else f"{brings}."

@@ -163,6 +163,6 @@ def _verified(model: CatalogueModel, file: File, there: RemoteFile, folder: Path
 
 def _altered(model: CatalogueModel, file: File, difference: str) -> ModelAltered:
     return ModelAltered(
-        f"{file.name} of {model.name} is not what it was: its {difference}. It was altered at the hub or on the way; "
+        f"{file.name} of {model.name} has changed: its {difference}. It was altered at the hub or on the way; "
         "nothing of it is used."
     )

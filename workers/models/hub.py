@@ -171,4 +171,4 @@ class Repository:
             raise
         except Exception as error:  # the library's, its HTTP library's, and any that a strange answer causes
             reason = " ".join(str(error).split())[:LONGEST_REASON] or type(error).__name__
-            raise HubUnavailable(f"{self._named(what)} can't be had from the hub: {reason}") from error
+            raise HubUnavailable(f"{self._named(what)} can't be downloaded from the hub: {reason}") from error

@@ -15,7 +15,7 @@ from workers.models.advice import what_writes
 #: How long an item with a slow download is put back: by then the download has gone on.
 LATER = timedelta(seconds=2)
 #: What an answer says of a draft, before what would bring a text.
-UNKNOWN = "No engine here could tell what this picture shows, so the text is a draft, free of charge."
+UNKNOWN = "No engine here could describe this picture, so the text is a draft, free of charge."
 
 
 @dataclass(eq=False, slots=True)

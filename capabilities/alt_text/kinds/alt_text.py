@@ -45,9 +45,9 @@ class AltTextResult(BaseModel):
     credits_used: int
     language: str
     engine: str
-    draft: bool | None = Field(None, description="True: no engine could tell what the picture shows; this is free.")
+    draft: bool | None = Field(None, description="True: no engine could describe the picture; a draft is free.")
     decorative: bool | None = Field(None, description="True: an ornament, alt_text is empty; with allow_decorative.")
-    advice: str | None = Field(None, description="Of a draft: what would bring a text that says what is shown.")
+    advice: str | None = Field(None, description="With a draft: how to get a text that describes the picture.")
 
 
 class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):

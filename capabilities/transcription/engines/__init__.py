@@ -22,14 +22,6 @@ ENDPOINT_MODEL, ENDPOINT = "transcripts", "capabilities.transcription.engines.en
 SAMPLE_RATE = 16_000
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """Seconds of a sound in which somebody speaks a language that the engine does not know."""
-
-    start: float
-    end: float
-
-
 class Decoding(BaseModel):
     """How Whisper decoded a segment, by its own account."""
 
@@ -55,11 +47,11 @@ class HeardSegment(Segment):
 class Recognition:
     """The segments of a sound in order, as they are recognised; times are in seconds from its first sample.
 
-    `language_probability` is None if the language was given and not detected."""
+    `language` is that of the first speech; `language_probability` is None if it was given and not detected."""
 
     language: str
     language_probability: float | None
-    segments: Iterator[Segment | Foreign]
+    segments: Iterator[Segment]
 
 
 class Transcriber(ABC):
@@ -72,6 +64,8 @@ class Transcriber(ABC):
     warning: str | None = None
     #: Whether it can translate into English.
     translates: bool = False
+    #: Whether it hears where the language changes. It is then given the language so far as `likely`.
+    tells_changes: bool = False
     #: Whether it works on another machine, so that others may listen here meanwhile.
     is_remote: bool = False
 

@@ -3,32 +3,19 @@
 import json
 import math
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from capabilities.transcription.engines import HeardSegment, Transcriber
 from capabilities.transcription.handlers.progress import Transcribed
 from capabilities.transcription.kinds.transcription import AUTO, RecordingInput
-from capabilities.transcription.kinds.transcripts import Format, Transcript, transcription_credits
+from capabilities.transcription.kinds.transcripts import Format, Transcript
 from pipeline.subtitles.segments import join_texts
 from pipeline.subtitles.subtitles import srt, subtitles, vtt
 
 ENGLISH = "en"
-#: Parts left out count as one if at most so many seconds are between them, and at most so many are named.
-NEAR, MOST_TOLD = 5.0, 5
-#: To a small model a list of rare names can sound like another language, unless it knows their spelling.
-IF_ENGLISH = "If it is English, send it again with its unusual names in `prompt`."
 CUT_SHORT = "The file ends before its header says: the recording may be incomplete. All of its audio was transcribed."
 #: Frames per second, in which Whisper's `seek` counts.
 FRAMES = 100
-
-
-def price_of(transcribed: Transcribed, duration: timedelta) -> int:
-    """Return the price of a recording, without the parts whose language the model does not know."""
-    if transcribed.foreign and not transcribed.segments:
-        return 0
-    left_out = sum(end - start for start, end in transcribed.foreign)
-    return transcription_credits(duration - timedelta(seconds=left_out))
 
 
 def transcript_of(
@@ -37,22 +24,18 @@ def transcript_of(
     *,
     seconds: float,
     price: int,
-    remedy: str | None,
     is_translated: bool = False,
     is_cut_short: bool = False,
 ) -> Transcript:
-    """Return the answer. `remedy` says how to get a model for more languages. A translation is in English."""
+    """Return the answer. A translation is in English."""
     language = ENGLISH if is_translated and transcribed.language else transcribed.language
     probability = None if is_translated else transcribed.language_probability
     warnings = [engine.warning] if engine.warning else []
     if is_cut_short:
         warnings.append(CUT_SHORT)
-    if transcribed.foreign:
-        warnings.append(_left_out(transcribed, engine.languages(), remedy))
-    heard_nothing = transcribed.foreign and not transcribed.segments
     return Transcript(
         text=join_texts(transcribed.segments, language),
-        language=AUTO if heard_nothing else language or AUTO,
+        language=language or AUTO,
         language_probability=None if probability is None else round(probability, 3),
         duration=seconds,
         credits_used=price,
@@ -112,31 +95,3 @@ def _language_name(code: str) -> str:
     from babel import Locale  # it takes a tenth of a second
 
     return "unknown" if code == AUTO else str(Locale("en").languages.get(code, code)).lower()
-
-
-def _left_out(transcribed: Transcribed, known: Sequence[str], remedy: str | None) -> str:
-    """Return a sentence about the parts left out. The model can't tell their language."""
-    other = "another language than English" if list(known) == ["en"] else "a language that the model does not know"
-    if transcribed.segments:
-        told = f"From {_parts(transcribed.foreign)} somebody seems to speak {other}: that is left out, and not charged."
-    else:
-        told = f"Somebody seems to speak {other}: nothing was written down, and nothing is charged."
-    if remedy:
-        told = f"{told} {remedy}"
-    return f"{told} {IF_ENGLISH}" if list(known) == ["en"] else told
-
-
-def _parts(spans: Sequence[tuple[float, float]]) -> str:
-    joined: list[tuple[float, float]] = []
-    for start, end in spans:
-        if joined and start - joined[-1][1] <= NEAR:
-            start = joined.pop()[0]
-        joined.append((start, end))
-    told = [f"{_clock(start)} to {_clock(end)}" for start, end in joined[:MOST_TOLD]]
-    more = len(joined) - len(told)
-    return ", ".join(told) + (f" and in {more} more places" if more else "")
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"

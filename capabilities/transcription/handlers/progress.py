@@ -16,8 +16,7 @@ SUFFIX = ".begun.json"
 class Transcribed(BaseModel):
     """The segments of the first `heard` samples, stored after each window.
 
-    `language` is None until somebody speaks. `foreign` has the seconds, from and to, that were left out since the model
-    does not know their language."""
+    `language` is None until somebody speaks."""
 
     engine: str
     model: str = ""
@@ -25,7 +24,6 @@ class Transcribed(BaseModel):
     language: str | None = None
     language_probability: float | None = None
     segments: list[HeardSegment] = []
-    foreign: list[tuple[float, float]] = []
 
     @classmethod
     def anew(cls, task: Task[RecordingInput], engine: Transcriber) -> "Transcribed":

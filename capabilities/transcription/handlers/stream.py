@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 from capabilities.transcription.engines import HeardSegment
-from capabilities.transcription.handlers.delivery import ENGLISH, price_of
+from capabilities.transcription.handlers.delivery import ENGLISH
 from capabilities.transcription.handlers.transcription import ListeningHandler, RecordingProgress
 from capabilities.transcription.kinds.transcription import RecordingInput
+from capabilities.transcription.kinds.transcripts import transcription_credits
 from pipeline.errors import PressroomError
 from pipeline.storage.streams import Parts
 from pipeline.subtitles.segments import join_texts
@@ -34,7 +35,7 @@ class _TextWriter:
 
     def _send(self, listened: RecordingProgress, text: str, seconds: float) -> None:
         total = round(listened.track.duration.total_seconds(), 1)
-        self.credits = min(self._task.price, price_of(listened.transcribed, timedelta(seconds=seconds)))
+        self.credits = min(self._task.price, transcription_credits(timedelta(seconds=seconds)))
         self.parts = self._task.add_part(
             text.encode(),
             done=min(round(seconds, 1), total),
@@ -53,7 +54,7 @@ class TranscriptionStreamHandler(ListeningHandler[Parts]):
         try:
             with self.listened(task, resumes=False, heard=writer.add) as listened:
                 writer.finish(listened)
-                price = price_of(listened.transcribed, listened.track.duration)
+                price = transcription_credits(listened.track.duration)
                 return Done(writer.parts, listened.engine.name, None if price == task.price else price)
         except PressroomError as error:
             if not writer.parts.count:

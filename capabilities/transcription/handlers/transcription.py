@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from capabilities.transcription.engines import SAMPLE_RATE, Foreign, HeardSegment, Transcriber
-from capabilities.transcription.handlers.delivery import price_of, rendered, transcript_of
+from capabilities.transcription.engines import SAMPLE_RATE, HeardSegment, Transcriber
+from capabilities.transcription.handlers.delivery import rendered, transcript_of
 from capabilities.transcription.handlers.progress import Transcribed, keep, resumed
 from capabilities.transcription.kinds.transcription import (
     FAMILY,
@@ -156,8 +156,10 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
     ) -> None:
         """Add the text of a window. Raises Stopped."""
         transcribed, track = listened.transcribed, listened.track
-        # Engines that can't translate need not have the parameter.
-        how = {"translate": True} if task.input.task == "translate" else {}
+        # Engines need not have the parameters of what they can't do.
+        how: dict[str, Any] = {"translate": True} if task.input.task == "translate" else {}
+        if listened.engine.tells_changes:
+            how |= {"language": task.input.language, "likely": transcribed.language}
         start, latest = window.start / SAMPLE_RATE, track.duration.total_seconds()
 
         def is_stopped() -> bool:
@@ -168,24 +170,19 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
             nullcontext() if listened.engine.is_remote else self._lock.unless(is_stopped),
             listened.engine.listen(
                 track.read(window.start, len(window)),
-                language=transcribed.language,
                 timed=task.input.is_timed,
                 prompt=task.input.prompt,
                 stop=task.is_stopped,
-                **how,
+                **{"language": transcribed.language, **how},
             ) as hearing,
         ):
             for segment in hearing.segments:
-                if isinstance(segment, Foreign):
-                    # In batches, times may lie beyond the end of the sound.
-                    transcribed.foreign.append((min(start + segment.start, latest), min(start + segment.end, latest)))
-                else:
-                    if transcribed.language is None:
-                        transcribed.language = hearing.language
-                        transcribed.language_probability = hearing.language_probability
-                    transcribed.segments.append(HeardSegment.of(segment.moved(start, latest=latest)))
-                    if heard is not None:
-                        heard(listened, transcribed.segments[-1])
+                if transcribed.language is None:
+                    transcribed.language = hearing.language
+                    transcribed.language_probability = hearing.language_probability
+                transcribed.segments.append(HeardSegment.of(segment.moved(start, latest=latest)))
+                if heard is not None:
+                    heard(listened, transcribed.segments[-1])
                 _report(task, track, min(start + segment.end, latest))
         transcribed.heard = window.stop
         _report(task, track, window.stop / SAMPLE_RATE)
@@ -198,13 +195,12 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
         with self.listened(task) as listened:
             wanted, transcribed = task.input, listened.transcribed
             duration = listened.track.duration
-            seconds, price = round(duration.total_seconds(), 3), price_of(transcribed, duration)
+            seconds, price = round(duration.total_seconds(), 3), transcription_credits(duration)
             transcript = transcript_of(
                 transcribed,
                 listened.engine,
                 seconds=seconds,
                 price=price,
-                remedy=what_brings(None, self.offered()),
                 is_translated=wanted.task == "translate",
                 is_cut_short=listened.track.is_cut_short,
             )

@@ -280,11 +280,9 @@ def test_what_is_no_sound_names_the_file(client):
     assert (refused.value.param, refused.value.code) == ("file", "audio_undecodable")
 
 
-def test_a_model_that_knows_english_alone_says_what_would_translate(client, recording):
-    with pytest.warns(DeprecationWarning, match="deprecated"), pytest.raises(openai.BadRequestError) as refused:
-        client.audio.translations.create(model="whisper-1", file=recording)
-    assert refused.value.code == "translation_not_supported"
-    assert "pressroom models fetch whisper-base" in refused.value.message
+def test_a_recording_is_translated_by_the_installed_model(client, recording):
+    with pytest.warns(DeprecationWarning, match="deprecated"):
+        assert client.audio.translations.create(model="whisper-1", file=recording).text
 
 
 def test_home_assistant_and_open_webui_are_answered_as_they_ask(service, recording):

@@ -120,7 +120,7 @@ def test_a_database_that_is_away_is_told_in_one_line(tmp_path: Path) -> None:
         command("jobs", "list"), env=clean_environment(extra=away), capture_output=True, text=True, check=False
     )
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
-    assert "does not answer within" in ran.stderr
+    assert "Connection refused" in ran.stderr
 
 
 def test_a_database_that_is_away_can_not_be_migrated(pressroom: Callable[..., Ran], monkeypatch: Any) -> None:

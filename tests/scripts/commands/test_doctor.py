@@ -51,7 +51,7 @@ def test_the_doctor_makes_nothing_where_it_looks(pressroom: Callable[..., Ran], 
     ("setting", "value", "said"),
     [
         ("PRESSROOM_DATA", "/dev/null/x", "can't be made"),
-        ("PRESSROOM_FFMPEG", "/nowhere/ffmpeg", "is no program"),
+        ("PRESSROOM_FFMPEG", "/nowhere/ffmpeg", "is not a program"),
         ("REDIS_URL", "nonsense", "REDIS_URL"),
     ],
 )

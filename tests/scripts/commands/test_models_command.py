@@ -28,7 +28,7 @@ def test_list_says_what_is_here_and_what_could_be(pressroom: Callable[..., Ran])
     assert header == ["name", "state", "engine", "languages", "size", "licence", "gives"]
     listed = {row[0]: row for row in rows}
     assert listed["whisper-tiny.en"][1:5] == ["here", "whisper", "en", "78 MB"]
-    assert listed["whisper-base"][1] != "here"
+    assert listed["whisper-small"][1] != "here"
     assert all(row[2] == "whisper" for row in rows)
 
 
@@ -70,7 +70,7 @@ def test_fetch_from_a_hub_that_is_away_is_one_line(
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("PRESSROOM_MODELS__STALL_SECONDS", "1")
 
-    ran = pressroom("models", "fetch", "whisper-base")
+    ran = pressroom("models", "fetch", "whisper-small")
 
     assert ran.code == 1
     assert ran.err.count("\n") == 1
@@ -83,7 +83,7 @@ def test_model_that_can_not_be_had_keeps_no_other_from_coming(
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("PRESSROOM_MODELS__STALL_SECONDS", "1")
 
-    ran = pressroom("models", "fetch", "whisper-base", "whisper-tiny.en")
+    ran = pressroom("models", "fetch", "whisper-small", "whisper-tiny.en")
 
     assert ran.code == 1
     assert ran.err.count("can't be had from the hub") == 1
@@ -101,10 +101,10 @@ def test_folder_of_unknown_contents_is_no_sound_model(pressroom: Callable[..., R
 
 
 def test_remove_deletes_what_an_unfinished_download_left(pressroom: Callable[..., Ran], tmp_path: Path) -> None:
-    left = tmp_path / "models" / ".partial" / "whisper-base"
+    left = tmp_path / "models" / ".partial" / "whisper-small"
     left.mkdir(parents=True)
 
-    assert pressroom("models", "remove", "whisper-base").out == "whisper-base\tremoved\n"
+    assert pressroom("models", "remove", "whisper-small").out == "whisper-small\tremoved\n"
     assert not left.exists()
 
 
@@ -129,13 +129,13 @@ def test_verify_reads_what_is_here_and_names_what_is_damaged(pressroom: Callable
 def test_remove_deletes_from_the_folder_and_not_from_a_package(pressroom: Callable[..., Ran], tmp_path: Path) -> None:
     pressroom("models", "verify", "kokoro-82m-japanese")
 
-    ran = pressroom("models", "remove", "kokoro-82m-japanese", "whisper-tiny.en", "whisper-base")
+    ran = pressroom("models", "remove", "kokoro-82m-japanese", "whisper-tiny.en", "whisper-small")
 
     assert ran.out == ""
     assert ran.err.splitlines() == [
         "kokoro-82m-japanese comes with a package; pip uninstall removes it.",
         "whisper-tiny.en comes with a package; pip uninstall removes it.",
-        "whisper-base is not here.",
+        "whisper-small is not here.",
     ]
     assert not (tmp_path / "models" / "kokoro-82m-japanese").exists()
 
@@ -143,29 +143,29 @@ def test_remove_deletes_from_the_folder_and_not_from_a_package(pressroom: Callab
 def test_altered_file_of_a_real_entry_is_refused(
     pressroom: Callable[..., Ran], hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    damaged = tmp_path / "models" / "whisper-base"
+    damaged = tmp_path / "models" / "whisper-small"
     damaged.mkdir(parents=True)
-    base = find_model("whisper-base")
-    hub.files[base.hub.repo] = {
-        file.name: b"x" * (file.size_bytes or 1) for file in base.files if file.name != "model.bin"
+    small = find_model("whisper-small")
+    hub.files[small.hub.repo] = {
+        file.name: b"x" * (file.size_bytes or 1) for file in small.files if file.name != "model.bin"
     }
-    hub.files[base.hub.repo]["model.bin"] = b"not the weights"
-    hub.commits[base.hub.revision] = base.hub.revision
+    hub.files[small.hub.repo]["model.bin"] = b"not the weights"
+    hub.commits[small.hub.revision] = small.hub.revision
 
-    ran = pressroom("models", "fetch", "whisper-base")
+    ran = pressroom("models", "fetch", "whisper-small")
 
     assert ran.code == 1
-    assert "model.bin of whisper-base is not what it was" in ran.err
+    assert "model.bin of whisper-small is not what it was" in ran.err
 
 
 def test_doctor_says_which_command_brings_what_this_machine_would_run(
     pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "models fetch whisper-base" not in pressroom("doctor").out
+    assert "captioning: models" not in pressroom("doctor").out
     monkeypatch.setenv("PRESSROOM_MODELS__DOWNLOAD", "ask")
 
     ran = pressroom("doctor")
 
     assert ran.code == 0
-    assert "transcription: models" in ran.out
-    assert "`pressroom models fetch whisper-" in ran.out
+    assert "captioning: models" in ran.out
+    assert "`pressroom models fetch " in ran.out

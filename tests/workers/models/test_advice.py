@@ -47,12 +47,12 @@ def test_gpu_without_the_libraries_that_whisper_wants_gets_what_a_processor_woul
 
 def test_what_somebody_has_fetched_is_neither_replaced_nor_supplemented(tmp_path: Path) -> None:
     store = ModelStore(Settings(data=tmp_path))
-    assert "whisper-base" in {model.name for model in wanted(store, "transcription", SMALL)}
+    assert [model.name for model in wanted(store, "transcription", SERVER)] == ["whisper-small"]
     (store.root / "whisper-small").mkdir(parents=True)
 
-    assert wanted(store, "transcription", SMALL) == []
+    assert wanted(store, "transcription", SERVER) == []
     order = in_order(store.here("transcription", "whisper"), SMALL)
-    assert [model.name for model in order] == ["whisper-small", "whisper-tiny.en"]
+    assert [model.name for model in order] == ["whisper-small", "whisper-base", "whisper-tiny.en"]
 
 
 def test_what_comes_unasked_to_a_processor_has_two_gigabytes_at_most_and_known_hashes() -> None:
@@ -91,10 +91,10 @@ def test_engine_runs_what_is_here_and_suits_rather_than_what_is_first(tmp_path: 
 
 
 def test_remedy_names_the_command_or_what_the_machine_lacks() -> None:
-    assert remedy("metadata", "llama", SERVER).startswith("`pressroom models fetch qwen3-vl-2b-gguf` brings alt texts")
+    assert remedy("metadata", "llama", SERVER).startswith("`pressroom models fetch qwen3-vl-2b-gguf` adds alt texts")
     assert remedy("captioning", "llama", TINY) == (
         "smolvlm2-500m-gguf, the smallest of the catalogue, needs 3.8 GB of memory; "
-        "`pressroom models fetch smolvlm2-500m-gguf` brings it all the same"
+        "`pressroom models fetch smolvlm2-500m-gguf` downloads it anyway"
     )
 
 

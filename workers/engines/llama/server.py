@@ -30,8 +30,8 @@ log = get_logger(__name__)
 CHILD = Path(__file__).with_name("child.py")
 #: Longest wait for a model to load: 2 to 14 s were measured, from a slow disk it takes longer.
 LOAD_LIMIT = timedelta(minutes=5)
-#: Longest wait for an answer, with what waits before it. A picture took up to 60 s on two busy cores.
-ANSWER_LIMIT = timedelta(minutes=5)
+#: Longest wait for an answer, with the requests before it: a picture took 60 s on two busy cores, a post 140 s.
+ANSWER_LIMIT = timedelta(minutes=10)
 #: Seconds between two calls of `stop` while an answer is made.
 STOP_CHECK_SECONDS = 0.2
 #: A model that could not be started is not tried again before this, in seconds.

@@ -70,9 +70,7 @@ class JapaneseUnreadable(InvalidRequest):
     field = "text"
 
     def __init__(self) -> None:
-        super().__init__(
-            f"Japanese can't be read here: `{install_command('japanese')}` brings what knows how kanji are spoken."
-        )
+        super().__init__(f"Japanese can't be read here: `{install_command('japanese')}` adds the readings of kanji.")
 
 
 def is_japanese_readable() -> bool:

@@ -18,12 +18,9 @@ MOST_NO_SPEECH, LEAST_LOG_PROBABILITY = 0.5, -0.7
 
 
 def without_hallucinations(found: Iterable[Any]) -> Iterator[Any]:
-    """Yield faster-whisper's segments without hallucinations. Other objects pass."""
+    """Yield faster-whisper's segments without hallucinations."""
     before, alike = "", 0
     for segment in found:
-        if not hasattr(segment, "text"):
-            yield segment
-            continue
         text = plain(segment.text)
         alike = alike + 1 if text == before else 1
         before = text

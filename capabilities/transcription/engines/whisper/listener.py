@@ -4,16 +4,17 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from capabilities.transcription.engines import SAMPLE_RATE, Decoding, Foreign, HeardSegment, Recognition, Transcriber
-from capabilities.transcription.engines.whisper.english import EnglishOnly
+from capabilities.transcription.engines import SAMPLE_RATE, Decoding, HeardSegment, Recognition, Transcriber
 from capabilities.transcription.engines.whisper.hallucinations import without_hallucinations
+from capabilities.transcription.engines.whisper.languages import Part, find_parts
 from capabilities.transcription.engines.whisper.weights import ENGINE, Weights
 from capabilities.transcription.settings import WhisperSettings
 from pipeline.errors import NotReady
@@ -26,9 +27,7 @@ log = get_logger(__name__)
 
 #: ISO 639-1 codes, by the codes of Whisper that differ from them.
 CODES = {"jw": "jv"}
-#: Windows in which the language is detected, until one is more likely than not. In one alone, a song at the start would
-#: decide for hours of speech.
-LANGUAGE_WINDOWS = 4
+ENGLISH = "en"
 #: In the names of models that were not trained to translate.
 ONLY_TRANSCRIBES = "turbo"
 #: Milliseconds of the shortest speech; single notes of music are shorter.
@@ -45,8 +44,11 @@ class Listener(Transcriber):
     """A model that is loaded once. It takes one sound at a time."""
 
     name = ENGINE
+    tells_changes = True
 
-    def __init__(self, weights: Weights, settings: WhisperSettings) -> None:
+    def __init__(self, weights: Weights, settings: WhisperSettings, *, english: "Listener | None" = None) -> None:
+        """`english` is a model that hears the English parts."""
+        self._english = english
         self.model = weights.name
         self._folder = weights.folder
         self._needs_gpu = weights.needs_gpu
@@ -56,6 +58,8 @@ class Listener(Transcriber):
 
     def load(self) -> None:
         """Load the model and use it once. Raises NotReady."""
+        if self._english is not None:
+            self._english.load()
         began = time.monotonic()
         self._start()
         self._codes = {CODES.get(code, code): code for code in self._loaded.supported_languages}
@@ -80,25 +84,23 @@ class Listener(Transcriber):
         timed: bool,
         prompt: str | None = None,
         translate: bool = False,
+        likely: str | None = None,
         stop: Callable[[], bool] = never,
     ) -> Iterator[Recognition]:
         """Listen to a sound. The model gets only speech, since it invents text for silence."""
         sound = samples.astype(np.float32) / 32_768
         # Hotwords come with each half minute, an `initial_prompt` only with the first.
-        how = {"word_timestamps": timed, "hotwords": prompt}
-        with self._in_memory():
-            found: Any
-            if self._loaded.model.is_multilingual:
-                code = None if language is None else self._codes[language]
-                task = "translate" if translate else "transcribe"
-                found, about = self._transcribe(sound, language=code, task=task, **how)
-                probability = about.language_probability if language is None else None
-                language = CODES.get(about.language, about.language)
-            else:
-                probability, language = None, "en"
-                hear = partial(self._hear_english, **how)
-                found = EnglishOnly(self._loaded, sound, hear).kept()
-            yield Recognition(language, probability, _segments(without_hallucinations(found), stop))
+        how = {"word_timestamps": timed, "hotwords": prompt, "task": "translate" if translate else "transcribe"}
+        with self._in_memory(), self._english._in_memory() if self._english else nullcontext():
+            probability: float | None = None
+            parts = iter([Part(self._codes[language or ENGLISH], 1.0, 0, len(sound))])
+            if language is None and self._loaded.model.is_multilingual:
+                parts = find_parts(self._loaded, sound, likely and self._codes[likely], batch=self._batch)
+                if (first := next(parts, None)) is not None:
+                    probability, language = first.probability, CODES.get(first.language, first.language)
+                    parts = chain([first], parts)
+            found = (segment for part in parts for segment in self._hear(sound, part, how))
+            yield Recognition(language or ENGLISH, probability, _segments(without_hallucinations(found), stop))
 
     def _start(self) -> None:
         """Load the model onto the device of the settings, else a GPU that works, else the processor.
@@ -120,6 +122,7 @@ class Listener(Transcriber):
 
     def _try(self, device: str) -> None:
         self._device = device
+        self._batch = self._settings.batch or (CUDA_BATCH if device.startswith("cuda") else 1)
         try:
             self._loaded = self._load()
             self._warm_up()
@@ -150,21 +153,24 @@ class Listener(Transcriber):
         begin = self._loaded.hf_tokenizer.token_to_id("<|startoftranscript|>")
         self._loaded.model.generate(self._loaded.encode(features[:, :FRAMES]), [[begin]], beam_size=1, max_length=2)
 
-    def _hear_english(self, sound: Any, **how: Any) -> Any:
-        return self._transcribe(sound, language="en", **how, **EnglishOnly.HOW)[0]
+    def _hear(self, sound: Any, part: Part, how: Mapping[str, Any]) -> Iterator[Any]:
+        """Return the segments of a part, with their times in the whole sound."""
+        if part.language == ENGLISH and self._english is not None:
+            return self._english._hear(sound, part, how)
+        found, _ = self._transcribe(sound[part.start : part.stop], language=part.language, **how)
+        return (_later(segment, part.start / SAMPLE_RATE) for segment in found)
 
     def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
         # Without the text so far as context, since Whisper would repeat an error again and again.
         how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
-        how |= {"language_detection_segments": LANGUAGE_WINDOWS, "vad_parameters": {"min_speech_duration_ms": SHORTEST}}
-        batch = self._settings.batch or (CUDA_BATCH if self._device.startswith("cuda") else 1)
-        if batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
+        how |= {"vad_parameters": {"min_speech_duration_ms": SHORTEST}}
+        if self._batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
             found: tuple[Any, Any] = self._loaded.transcribe(sound, **how)
             return found
         from faster_whisper import BatchedInferencePipeline
 
         batched: tuple[Any, Any] = BatchedInferencePipeline(self._loaded).transcribe(
-            sound, batch_size=batch, without_timestamps=False, **how
+            sound, batch_size=self._batch, without_timestamps=False, **how
         )
         return batched
 
@@ -202,11 +208,17 @@ def quickest(device: str, supported: Container[str]) -> str:
     return wanted if wanted in supported else "default"
 
 
-def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segment | Foreign]:
+def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segment]:
     for segment in found:
         if stop():
             raise Stopped
-        yield segment if isinstance(segment, Foreign) else _segment(segment)
+        yield _segment(segment)
+
+
+def _later(segment: Any, seconds: float) -> Any:
+    """Return a segment with its times moved."""
+    words = segment.words and [replace(one, start=one.start + seconds, end=one.end + seconds) for one in segment.words]
+    return replace(segment, start=segment.start + seconds, end=segment.end + seconds, words=words)
 
 
 def _segment(found: Any) -> Segment:

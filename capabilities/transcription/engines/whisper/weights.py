@@ -25,6 +25,8 @@ SETTING = "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL"
 #: Files that a model must have. Without a tokenizer, faster-whisper downloads that of another model, whose words may
 #: have other numbers.
 NEEDED = ("model.bin", "tokenizer.json")
+#: The model that hears English better than another one (3.6 words of 100 wrong against 4.7), in half of its time.
+ENGLISH_BESIDE = {"whisper-base": "whisper-tiny.en"}
 #: Sizes that have another name in the catalogue.
 ALIASES = {"turbo": "large-v3-turbo"}
 
@@ -49,12 +51,19 @@ def in_catalogue(name: str, store: ModelStore) -> CatalogueModel | None:
 
 
 def in_order(here: Sequence[CatalogueModel], machine: Machine) -> Sequence[CatalogueModel]:
-    """Return models in order of preference: those that the machine can run, larger ones, English alone."""
-    many = [model for model in here if len(model.languages) > 1]
-    suiting = [model for model in many if can_run(machine, model)]
-    # Somebody fetched these nevertheless; the smallest first.
-    larger = [model for model in reversed(many) if model not in suiting]
-    return [*suiting, *larger, *(model for model in here if model not in many)]
+    """Return models in order of preference.
+
+    Those fetched that the machine can run come first, then larger ones that somebody fetched nevertheless, the smallest
+    first. The installed ones follow, then those that are slow without a GPU, and English alone."""
+
+    def rank(model: CatalogueModel) -> tuple[bool, bool, bool, int]:
+        is_fit = can_run(machine, model)
+        is_installed = model.is_in_wheels
+        lacks_gpu = model.needs.gpu and not is_fit
+        place = here.index(model)
+        return len(model.languages) == 1, lacks_gpu, is_installed, place if is_fit else len(here) + model.size_bytes
+
+    return sorted(here, key=rank)
 
 
 def find_weights(settings: Settings, store: ModelStore, machine: Machine) -> Iterator[Weights]:
@@ -76,6 +85,19 @@ def find_weights(settings: Settings, store: ModelStore, machine: Machine) -> Ite
             yield Weights(model.name, str(folder), model.needs.gpu)
     if damaged is not None:
         raise damaged
+
+
+def find_english(name: str, settings: Settings, store: ModelStore) -> Weights | None:
+    """Return the model that hears English beside one that was not set by name, or None."""
+    model = store.catalogue.get(ENGLISH_BESIDE.get(name, ""))
+    if model is None or settings.of(TranscriptionSettings).whisper.model is not None:
+        return None
+    try:
+        folder = store.folder(model)
+    except NotReady as error:
+        log.warning("model not used", engine=ENGINE, model=model.name, needs=error.message)
+        return None
+    return None if folder is None else Weights(model.name, str(folder))
 
 
 def missing(settings: Settings, store: ModelStore) -> str | None:
@@ -129,7 +151,7 @@ def _fetched(model: CatalogueModel, store: ModelStore, models: ModelsSettings) -
 
 
 def _command(model: CatalogueModel) -> str:
-    return f"`pressroom models fetch {model.name}` brings it"
+    return f"`pressroom models fetch {model.name}` downloads it"
 
 
 def _downloaded(setting: str, models: ModelsSettings) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from capabilities.transcription.engines import Recognition, Transcriber
 from capabilities.transcription.engines.whisper.listener import Listener
-from capabilities.transcription.engines.whisper.weights import ENGINE, find_weights, missing
+from capabilities.transcription.engines.whisper.weights import ENGINE, Weights, find_english, find_weights, missing
 from capabilities.transcription.settings import TranscriptionSettings
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
@@ -21,7 +21,9 @@ log = get_logger(__name__)
 
 
 class Whisper(Transcriber):
-    """One model per process. A better one takes over when it arrives; a recording ends with the model it began with."""
+    """One model per process, and beside Whisper base another for English. A better one takes over when it arrives.
+
+    A recording ends with the model it began with."""
 
     name = ENGINE
 
@@ -77,12 +79,17 @@ class Whisper(Transcriber):
         for weights in find_weights(self._settings, self._store, self._machine):
             if loaded is not None and weights.name == loaded.model:
                 return loaded
-            listener = Listener(weights, self._settings.of(TranscriptionSettings).whisper)
             try:
-                listener.load()
+                return self._loaded(weights)
             except NotReady as error:
                 log.warning("model not used", engine=self.name, model=weights.name, needs=error.message)
                 fault = error
-            else:
-                return listener
         raise fault or NotReady(self.readiness() or "no model is here")
+
+    def _loaded(self, weights: Weights) -> Listener:
+        """Return a model, with the one that hears English for it. Raises NotReady."""
+        whisper = self._settings.of(TranscriptionSettings).whisper
+        english = find_english(weights.name, self._settings, self._store)
+        listener = Listener(weights, whisper, english=Listener(english, whisper) if english else None)
+        listener.load()
+        return listener

@@ -14,7 +14,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from capabilities.transcription.engines import SAMPLE_RATE, Foreign, Recognition
+from capabilities.transcription.engines import SAMPLE_RATE, Recognition
 from capabilities.transcription.handlers.progress import SUFFIX
 from capabilities.transcription.handlers.transcription import DECODING_LIMIT, TranscriptionHandler
 from capabilities.transcription.kinds.transcription import RecordingInput, Transcription
@@ -75,15 +75,13 @@ class Listener:
         yield Recognition(language or "de", None if language else 0.75, self._segments(samples, stop))
         self.at_once -= 1
 
-    def _segments(self, samples: Any, stop: Callable[[], bool]) -> Iterator[Segment | Foreign]:
+    def _segments(self, samples: Any, stop: Callable[[], bool]) -> Iterator[Segment]:
         edges = [0, *(np.flatnonzero(np.diff(samples)) + 1), len(samples)]
         for number, (start, end) in enumerate(pairwise(edges)):
             self.before_segment(number)
             if stop():
                 raise Stopped
-            if samples[start] < 0:
-                yield Foreign(start / SECOND, end / SECOND)
-            elif samples[start]:
+            if samples[start]:
                 yield Segment(start=start / SECOND, end=end / SECOND, text=f" {samples[start]}")
 
 
@@ -209,6 +207,24 @@ def test_windows_are_put_together_and_the_language_is_found_out_once() -> None:
     assert [done for done, _ in item.seen] == sorted(done for done, _ in item.seen)
 
 
+def test_an_engine_that_tells_changes_detects_the_language_of_each_window() -> None:
+    class Changing(Listener):
+        tells_changes = True
+
+        def listen(self, samples: Any, *, likely: str | None, **how: Any) -> Any:
+            told.append(likely)
+            return super().listen(samples, **how)
+
+    told: list[str | None] = []
+    engine = Changing()
+
+    carry_out(handler(engine), Item(LONG))
+    carry_out(handler(engine), Item(LONG, language="fr"))
+
+    assert [language for _, language, _ in engine.asked] == [None, None, None, "fr", "fr", "fr"]
+    assert told == [None, "de", "de", "fr", "fr", "fr"]
+
+
 def test_a_recording_of_one_window_keeps_nothing_on_the_way() -> None:
     carry_out(handler(Listener()), item := Item(wav(1, 2)))
 
@@ -330,55 +346,6 @@ def test_the_names_that_were_sent_are_told_with_each_window() -> None:
     carry_out(handler(engine), Item(LONG, prompt="Ngũgĩ"))
 
     assert engine.prompts == ["Ngũgĩ"] * 3
-
-
-def test_speech_in_a_language_that_the_model_does_not_know_is_an_empty_text_with_a_warning_and_costs_nothing() -> None:
-    engine = Listener("whisper", "en")
-
-    outcome, document = carry_out(handler(engine), item := Item(wav(-1, -2, 0, -3)))
-
-    assert (document["text"], document["segments"], document["language"]) == ("", [], "auto")
-    assert (outcome.credits, document["credits_used"], item.price) == (0, 0, 5)
-    assert document["warnings"] == [
-        "Somebody seems to speak another language than English: nothing was written down, and nothing is charged. "
-        "Who runs this service can add it: pressroom models fetch whisper-base. "
-        "If it is English, send it again with its unusual names in `prompt`."
-    ]
-
-
-def test_of_a_recording_in_two_languages_the_known_one_is_kept_and_the_other_is_not_charged() -> None:
-    engine = Listener("whisper", "en")
-    minute = 60
-    levels = [*[1] * minute, *[-1] * minute, *[2] * minute]
-
-    outcome, document = carry_out(handler(engine, window_seconds=600), item := Item(wav(*levels, rate=8_000)))
-
-    assert times(document) == [(0, 60, "1"), (120, 180, "2")]
-    assert document["language"] == "de"
-    assert (item.price, outcome.credits, document["credits_used"]) == (15, 10, 10)
-    [warning] = document["warnings"]
-    assert warning.startswith("From 1:00 to 2:00 somebody seems to speak another language than English")
-
-
-def test_what_was_left_out_before_a_crash_is_told_all_the_same() -> None:
-    engine = Listener("whisper", "en")
-    item = Item(wav(-1, -1, -1, -1, 1, 2, 3))
-
-    def break_off(number: int) -> None:
-        if len(engine.asked) == 2:
-            raise SystemExit
-
-    engine.before_segment = break_off
-    with pytest.raises(SystemExit):
-        handler(engine).run([item])  # type: ignore[list-item]
-    engine.before_segment = lambda number: None
-    engine.asked.clear()
-
-    _, document = carry_out(handler(engine), item)
-
-    assert len(engine.asked) == 1
-    assert document["text"] == "1 2 3"
-    assert "From 0:00 to 0:04 somebody" in document["warnings"][0]
 
 
 def interrupted(engine: Listener, *, window: int) -> Item:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from capabilities.transcription.engines import Foreign
 from capabilities.transcription.engines.whisper.hallucinations import without_hallucinations
 
 
@@ -63,7 +62,3 @@ def test_a_loop_within_a_segment_stands_once_with_its_words(loop: str) -> None:
 
 def test_what_people_repeat_is_kept_where_the_whole_is_no_loop() -> None:
     assert kept(segment("No, no, no, no, no, I said.")) == ["No, no, no, no, no, I said."]
-
-
-def test_what_is_not_a_segment_passes() -> None:
-    assert list(without_hallucinations([Foreign(1, 2)])) == [Foreign(1, 2)]

@@ -13,7 +13,7 @@ import tiny_whisper
 from hub import FakeHub, serve_hub
 from spoken import samples_of
 
-from capabilities.transcription.engines.whisper.weights import in_catalogue, in_order, missing
+from capabilities.transcription.engines.whisper.weights import find_english, in_catalogue, in_order, missing
 from capabilities.transcription.engines.whisper.whisper import Whisper
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
@@ -41,12 +41,13 @@ def test_the_best_model_that_is_here_and_suits_the_machine_comes_first() -> None
     assert ordered(*everything, machine=WITH_GPU)[0] == "large-v3-turbo"
     assert ordered(*everything, machine=LARGE)[0] == "small"
     assert ordered(*everything, machine=SMALL)[0] == "small"  # slow here, and somebody fetched it
-    assert ordered(*everything, machine=replace(SMALL, memory_bytes=10**9))[0] == "base"
     assert ordered("tiny.en", machine=WITH_GPU) == ["tiny.en"]
 
 
-def test_a_larger_model_that_somebody_has_fetched_nevertheless_comes_before_english_alone() -> None:
-    assert ordered("tiny.en", "small", "large-v3-turbo", machine=SMALL) == ["small", "large-v3-turbo", "tiny.en"]
+def test_a_larger_model_that_somebody_has_fetched_nevertheless_comes_before_the_installed_ones() -> None:
+    everything = ("tiny.en", "base", "small", "large-v3-turbo")
+
+    assert ordered(*everything, machine=SMALL) == ["small", "base", "large-v3-turbo", "tiny.en"]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def made(store: ModelStore, data: Path) -> Whisper:
 
 
 def test_without_any_model_it_says_which_command_brings_one(store: ModelStore, tmp_path: Path) -> None:
-    assert made(store, tmp_path).readiness() == "no model is here; `pressroom models fetch whisper-one` brings it"
+    assert made(store, tmp_path).readiness() == "no model is here; `pressroom models fetch whisper-one` downloads it"
 
 
 def test_a_better_model_takes_over_live_and_what_was_begun_ends_with_its_own(
@@ -198,7 +199,7 @@ def test_nothing_is_fetched_where_that_is_not_wanted(tmp_path: Path) -> None:
     needs = missing(settings, ModelStore(settings))
 
     assert needs is not None
-    assert needs.endswith("'small', which is not here; `pressroom models fetch whisper-small` brings it")
+    assert needs.endswith("'small', which is not here; `pressroom models fetch whisper-small` downloads it")
     with pytest.raises(NotReady, match="PRESSROOM_MODELS__DOWNLOAD is never"):
         whisper_of(tmp_path, download="never", model="medium").setup()
 
@@ -305,3 +306,25 @@ def test_a_hub_that_answers_with_something_else_is_told(monkeypatch: pytest.Monk
 def test_a_name_that_is_no_model_is_told(tmp_path: Path, setting: str) -> None:
     with pytest.raises(NotReady, match=setting):
         whisper_of(tmp_path, model=setting).setup()
+
+
+def test_english_has_a_model_of_its_own_unless_one_is_set_or_it_is_damaged(
+    tmp_path: Path, folders: dict[str, Path]
+) -> None:
+    models = [
+        replace(model(name, folders[folder]), name=f"whisper-{name}")
+        for name, folder in (("base", "many"), ("tiny.en", "one"))
+    ]
+    store = ModelStore(Settings(data=tmp_path), {entry.name: entry for entry in models})
+    assert find_english("whisper-base", Settings(data=tmp_path), store) is None
+    folder = put(store, "tiny.en", folders["one"])
+
+    found = find_english("whisper-base", Settings(data=tmp_path), store)
+
+    assert found is not None
+    assert found.folder == str(folder)
+    assert find_english("whisper-small", Settings(data=tmp_path), store) is None
+    whisper = {"whisper": {"model": "base"}}
+    assert find_english("whisper-base", Settings(data=tmp_path, transcription=whisper), store) is None
+    (folder / "tokenizer.json").write_text("{}")
+    assert find_english("whisper-base", Settings(data=tmp_path), store) is None

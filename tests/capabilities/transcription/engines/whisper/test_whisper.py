@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from faster_whisper import WhisperModel
 from spoken import RATE, samples_of
 
 from capabilities.transcription.engines.whisper.hallucinations import MOST_ALIKE
+from capabilities.transcription.engines.whisper.languages import PART_SECONDS, find_parts
 from capabilities.transcription.engines.whisper.listener import Listener, quickest
 from capabilities.transcription.engines.whisper.whisper import Whisper
 from pipeline.errors import NotReady
@@ -101,26 +103,31 @@ def long() -> Samples:
     return np.concatenate([*once, np.zeros(5 * RATE, np.int16), *once])
 
 
-def test_who_is_not_sure_of_the_language_hears_on(
+def test_a_language_is_changed_only_where_another_is_far_likelier(
     whisper: Whisper, long: Samples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[object] = []
+    # Of four pieces ahead German is the likeliest; Dutch is a little likelier in one, and French is sure in another.
+    doubt, sure = [("<|nl|>", 0.5), ("<|de|>", 0.4), ("<|fr|>", 0.0)], [("<|fr|>", 0.95), ("<|de|>", 0.01)]
+    german = [("<|de|>", 0.8), ("<|nl|>", 0.1), ("<|fr|>", 0.0)]
+    answers = iter([doubt, german, german, german, [*sure, ("<|nl|>", 0.0)]])
 
-    class Unsure:
-        """The model, which takes each window for another language."""
+    class Judge:
+        """The model, with these answers and then German."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(model, name)
 
-        def detect_language(self, window: object) -> list[list[tuple[str, float]]]:
-            asked.append(window)
-            return [[(f"<|{('nl', 'de', 'de')[len(asked) - 1]}|>", 0.4)]]
+        def detect_language(self, piece: object) -> list[list[tuple[str, float]]]:
+            return [next(answers, german)]
 
     model = whisper._listener._loaded.model
-    monkeypatch.setattr(whisper._listener._loaded, "model", Unsure())
+    monkeypatch.setattr(whisper._listener._loaded, "model", Judge())
 
-    assert heard(whisper, long)[:2] == ("de", 0.4)
-    assert len(asked) == 3  # of half a minute each
+    parts = list(find_parts(whisper._listener._loaded, long.astype(np.float32) / 32_768, None))
+
+    assert [part.language for part in parts][:3] == ["de", "fr", "de"]
+    assert all(before.stop <= after.start for before, after in pairwise(parts))
+    assert all(part.stop - part.start <= PART_SECONDS * RATE for part in parts)
 
 
 @pytest.mark.parametrize("timed", [False, True])

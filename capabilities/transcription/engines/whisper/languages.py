@@ -1,0 +1,97 @@
+"""Languages: which one is spoken in each part of a sound."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from numpy.typing import NDArray
+
+from capabilities.transcription.engines import SAMPLE_RATE
+
+#: Least seconds of a piece of speech that is judged by itself. It ends with a pause.
+PIECE_SECONDS = 5.0
+#: Most seconds of a piece that the model looks at.
+LOOK_SECONDS = 8.0
+#: Pieces heard before the first is decided on, so that a jingle does not decide.
+AHEAD = 4
+#: The least sum of probabilities, over the pieces, of a language that counts as heard.
+HEARD = 0.9
+#: How much likelier than a language that was heard a new one must be. Short Spanish may sound like Catalan. Of English,
+#: Spanish, French, Italian and Russian, a piece is mostly a hundred times likelier in its own.
+SURE = 20.0
+#: Seconds after which a part ends, for each sound of a batch, so that its text need not wait for the rest.
+PART_SECONDS = 60.0
+#: What the language so far weighs, in pieces.
+HEAD_START = 4.0
+
+
+@dataclass(slots=True)
+class Part:
+    """Samples of one language, by Whisper's code."""
+
+    language: str
+    probability: float
+    start: int
+    stop: int
+
+
+def find_parts(model: Any, sound: NDArray[Any], likely: str | None, *, batch: int = 1) -> Iterator[Part]:
+    """Yield the parts of a sound (float32, 16 kHz) in which somebody speaks. `likely` is the language so far."""
+    judged = ((start, stop, _probabilities(model, sound[start:stop])) for start, stop in _pieces(sound))
+    first = list(islice(judged, AHEAD))
+    votes: defaultdict[str, float] = defaultdict(float, {likely: HEAD_START} if likely else {})
+    for _, _, probabilities in first:
+        _add(votes, probabilities)
+    part: Part | None = None
+    for number, (start, stop, probabilities) in enumerate(chain(first, judged)):
+        if number >= AHEAD:
+            _add(votes, probabilities)
+        language = _language(probabilities, votes)
+        if part and (part.language != language or stop - part.start > batch * PART_SECONDS * SAMPLE_RATE):
+            yield part
+            part = None
+        part = part or Part(language, probabilities[language], start, stop)
+        part.stop = stop
+    if part:
+        yield part
+
+
+def _language(probabilities: Mapping[str, float], votes: Mapping[str, float]) -> str:
+    """Return the likeliest language of those heard so far, or another one that is far likelier."""
+    heard = [language for language, vote in votes.items() if vote >= HEARD] or [max(votes, key=votes.__getitem__)]
+    known = max(heard, key=probabilities.__getitem__)
+    best = max(probabilities, key=probabilities.__getitem__)
+    return best if probabilities[best] > SURE * probabilities[known] else known
+
+
+def _add(votes: defaultdict[str, float], probabilities: Mapping[str, float]) -> None:
+    for language, probability in probabilities.items():
+        votes[language] += probability
+
+
+def _probabilities(model: Any, piece: NDArray[Any]) -> Mapping[str, float]:
+    """Return how likely each language is. A piece is not padded to half a minute, which would take far longer."""
+    features = model.feature_extractor(piece[: int(LOOK_SECONDS * SAMPLE_RATE)])
+    [found] = model.model.detect_language(model.encode(features))
+    return {token[2:-2]: probability for token, probability in found}
+
+
+def _pieces(sound: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the first sample of each piece of speech and the one behind its last."""
+    from faster_whisper.vad import VadOptions, get_speech_timestamps
+
+    how = VadOptions(
+        min_speech_duration_ms=250, min_silence_duration_ms=300, speech_pad_ms=200, max_speech_duration_s=15
+    )
+    begin: int | None = None
+    stop = 0
+    for speech in get_speech_timestamps(sound, how):
+        begin = speech["start"] if begin is None else begin
+        stop = speech["end"]
+        if stop - begin >= PIECE_SECONDS * SAMPLE_RATE:
+            yield begin, stop
+            begin = None
+    if begin is not None:
+        yield begin, stop
