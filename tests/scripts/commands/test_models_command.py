@@ -161,11 +161,11 @@ def test_altered_file_of_a_real_entry_is_refused(
 def test_doctor_says_which_command_brings_what_this_machine_would_run(
     pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "captioning: models" not in pressroom("doctor").out
+    assert "models fetch whisper-base" not in pressroom("doctor").out
     monkeypatch.setenv("PRESSROOM_MODELS__DOWNLOAD", "ask")
 
     ran = pressroom("doctor")
 
     assert ran.code == 0
-    assert "captioning: models" in ran.out
+    assert "synthesis: models" in ran.out
     assert "`pressroom models fetch " in ran.out

@@ -71,18 +71,11 @@ def test_each_part_is_written_down_in_its_own_language(base: Whisper, speak: Any
     text = " ".join(segment.text for segment in segments)
     assert hearing.language == "en"
     assert word_error_rate(f"{TEXTS['market']} {SAID['es-ES']} {TEXTS['library']}", text) <= 0.25, text
-    [library] = [word.start for segment in segments for word in segment.words or () if word.word == " biblioteca"]
+    [library] = [
+        word.start for segment in segments for word in segment.words or () if "biblioteca" in word.word.lower()
+    ]
     assert len(parts[0]) / RATE < library < (len(parts[0]) + len(parts[1])) / RATE
     assert [segment.start for segment in segments] == sorted(segment.start for segment in segments)
-
-
-def test_a_language_that_is_given_is_obeyed_in_every_part(base: Whisper, speak: Any) -> None:
-    both = np.concatenate([speak(SAID["es-ES"], "es-ES"), samples_of("market")])
-    with base.listen(both, language="es", timed=False) as hearing:
-        text = " ".join(segment.text for segment in hearing.segments)
-
-    assert (hearing.language, hearing.language_probability) == ("es", None)
-    assert "bread" not in text, text
 
 
 def test_what_is_said_in_spanish_is_written_down_in_english(base: Whisper, speak: Any) -> None:
