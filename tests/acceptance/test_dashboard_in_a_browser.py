@@ -13,6 +13,7 @@ from chromium import NARROW, WIDE, Reader, broken_words, chromium, faults, reade
 from playwright.sync_api import Browser, Page, expect
 from search_engine import SearchEngine, search_engine
 from systems import FAST, Running, only, system
+from waiting import wait_for
 
 from pipeline.accounts.accounts import open_account
 from pipeline.accounts.ledger import discrepancies
@@ -75,6 +76,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, engine: SearchEngine) -> I
     extra |= {"PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.5"}
     with system(tmp_path_factory.mktemp("browser") / "data", *POOLS, extra=extra) as running:
         running.key = (running.data / "first-key").read_text().strip()
+        wait_for(lambda: b"Heart" in running.ask("/tts/voices").body)  # pages ask for the voices once
         yield running
         with Database(running.database_url) as database:
             assert database.run(discrepancies()) == []

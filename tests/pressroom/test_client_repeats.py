@@ -353,6 +353,7 @@ def test_an_address_where_nobody_answers_is_given_up_soon() -> None:
     with client, pytest.raises(ConnectionLost) as lost:
         client.usage()
     assert (lost.value.code, lost.value.status) == ("connection_lost", None)
+    assert lost.value.__suppress_context__  # its traceback is short
 
 
 def test_an_error_that_is_no_json_is_told_too() -> None:

@@ -16,7 +16,7 @@ let voices = [];
 /** Fill the language field and the list of voices of a form. */
 export async function startVoices(form) {
   const field = form.querySelector('[data-field="voice_name"]');
-  voices = (await (await fetch("/tts/voices")).json()).voices;
+  voices = (await (await fetch("/tts/voices", { cache: "no-cache" })).json()).voices;
   const { language, voice_name: input } = form.elements;
   const state = { form, language, input, list: field.querySelector("[data-voices]"), audio: player("", "Sample"), samples: new Map(), playing: null };
   language.append(...languages().map(([code, name]) => make("option", { value: code }, name)));
