@@ -158,7 +158,7 @@ class Listener(Transcriber):
         if part.language == ENGLISH and self._english is not None:
             return self._english._hear(sound, part, how)
         found, _ = self._transcribe(sound[part.start : part.stop], language=part.language, **how)
-        return (_later(segment, part.start / SAMPLE_RATE) for segment in found)
+        return (_later(segment, part.start / SAMPLE_RATE, part.stop / SAMPLE_RATE) for segment in found)
 
     def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
         # Without the text so far as context, since Whisper would repeat an error again and again.
@@ -215,10 +215,10 @@ def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segmen
         yield _segment(segment)
 
 
-def _later(segment: Any, seconds: float) -> Any:
-    """Return a segment with its times moved."""
+def _later(segment: Any, seconds: float, latest: float) -> Any:
+    """Return a segment with its times moved, and its end at `latest` at most."""
     words = segment.words and [replace(one, start=one.start + seconds, end=one.end + seconds) for one in segment.words]
-    return replace(segment, start=segment.start + seconds, end=segment.end + seconds, words=words)
+    return replace(segment, start=segment.start + seconds, end=min(segment.end + seconds, latest), words=words)
 
 
 def _segment(found: Any) -> Segment:
