@@ -44,7 +44,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml | $(BIN)/python
-	@echo "Installing Pressroom and its packages into $(VENV): 1.4 GB, some minutes, only this once."
+	@echo "Installing Pressroom and its packages into $(VENV): 1.6 GB, some minutes, only this once."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@$(BIN)/python -m compileall -q $(PACKAGES)  # otherwise each process of the first start compiles its imports
 	@touch $@
