@@ -137,7 +137,7 @@ class MakeKey(Action):
 class ChangeKey(Action):
     """A key has all that was changed."""
 
-    decisive = "postgres: UPDATE api_key SET name"
+    decisive = 'postgres: UPDATE api_key SET "name"'
 
     def prepare(self) -> None:
         asked = self.world.api.ask_until_answered("POST", "/keys", b'{"name": "old"}', self.world.keyed())

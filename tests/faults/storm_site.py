@@ -28,7 +28,7 @@ from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
 from scripts.system.embedded.postgres import create_database
-from scripts.system.embedded.roles import OWNER
+from scripts.system.embedded.roles import OWNER, ROLE
 from scripts.system.programs import Server, environment
 
 #: Size of a disk in memory, which takes only the used part.
@@ -218,7 +218,7 @@ def storm_site(folder: Path, *, clients: int = 3) -> Iterator[Site]:
             load,
             servers["postgres"],
             servers["redis"],
-            own["postgres"].url,
+            own["postgres"].url.replace(ROLE, OWNER),
             own["redis"].url,
             database_proxy,
             redis_proxy,

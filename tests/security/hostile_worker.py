@@ -71,7 +71,7 @@ class Listener:
     """An engine that hears one word in whatever it is given."""
 
     name, model, warning = "listener", "small", None
-    translates = False
+    translates = is_remote = tells_changes = False
 
     def languages(self) -> Sequence[str]:
         return ("en",)
@@ -93,7 +93,12 @@ def _described(wish: CaptionRequest) -> str:
 
 def _family(engine: object) -> Any:
     return SimpleNamespace(
-        engines=(engine,), setup=lambda: None, offers=lambda: (), look=lambda: None, watch=lambda _: None
+        engines=(engine,),
+        is_loading=False,
+        setup=lambda: None,
+        offers=lambda: (),
+        look=lambda: None,
+        watch=lambda _: None,
     )
 
 

@@ -1,6 +1,7 @@
 """The operators' pages: for operators alone, with true figures, and with changes that do what they say."""
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -65,6 +66,10 @@ def test_an_operator_asks_for_the_model_that_suits_and_sees_how_much_has_come(
     model = {"model": "small-gguf", "bytes": 1_000}
     api_database.run(publish_offers([Offer("captioning", "llama", ready=False, content={"install": model})]))
     path = f"{BASE}/models/captioning"
+    until = time.monotonic() + 30  # the API keeps its copy of the offers for some seconds
+    while operator.get(path).json["install"] is None:
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
     answer = operator.post(path, {})
     assert (answer.status, answer.json) == (202, {"install": {**model, "done": None}})

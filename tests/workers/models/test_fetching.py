@@ -197,9 +197,7 @@ def test_stalling_hub_is_given_up_in_time(hub: FakeHub, store: ModelStore, alba:
     hub.stall_after = 0
     began = time.monotonic()
 
-    with pytest.raises(
-        HubUnavailable, match=r"rhasspy/voices/en/alba.onnx can't be downloaded from .*: .*timed out"
-    ):
+    with pytest.raises(HubUnavailable, match=r"rhasspy/voices/en/alba.onnx can't be downloaded from .*: .*timed out"):
         fetch(store, alba, stall_seconds=0.5)
     assert time.monotonic() - began < 5
 
