@@ -84,6 +84,8 @@ def test_the_model_that_suits_comes_by_itself_and_describes_what_was_a_draft(
     assert hub.gate is not None
     hub.gate.set()
     until(lambda: "engine ready now" in service.written(), "the model was not taken")
+    # The family of posts may have said so first; pictures follow within seconds.
+    until(lambda: describe(service, pictures, "red").headers["X-Engine"] == "llama", "the model describes nothing")
 
     after = describe(service, pictures, "red")
     assert (after.headers["X-Engine"], after.json["credits_used"]) == ("llama", 1)
