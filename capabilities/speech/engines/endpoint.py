@@ -83,10 +83,6 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
         """Return the voices, the operator's choice first."""
         return self._voices
 
-    def is_available(self) -> bool:
-        """Return whether the server answered last."""
-        return self.breaker.is_available()
-
     def render(self, text: str, *, voice: str, speed: float, pitch: float, stop: Callable[[], bool]) -> Utterance:
         """Return the text as sound. Raises EndpointFailed, NothingToSpeak, Stopped."""
         self.require()

@@ -20,7 +20,7 @@ from capabilities.speech.voices.offered_voices import FAMILY, OfferedVoices, off
 from capabilities.speech.voices.voices import DEFAULT_LANGUAGE, Voice, VoiceUnknown
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers
-from workers.engines import EngineUnavailable
+from workers.engines import EngineBusy, EngineUnavailable
 from workers.engines.resources import Resources
 from workers.handler import Done, Handler, Outcome, Task
 from workers.media.audio.pcm import WavWriter
@@ -121,7 +121,7 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
                 return self.speak(task, _renderer(request, engine, voice, asked))
             # VoiceUnknown: its model was just removed.
             except (EngineUnavailable, VoiceUnknown) as error:
-                if self.chooser.is_named(request):
+                if isinstance(error, EngineBusy) or self.chooser.is_named(request):
                     raise
                 failed.add(voice.id)
                 reason, last = error.message, voice.engine

@@ -13,6 +13,7 @@ from workers.engines import never
 from workers.engines.endpoints.client import Call, Form, Upload
 from workers.engines.endpoints.endpoint import EndpointEngine
 from workers.engines.endpoints.errors import AnswerInvalid, EndpointFailed, RequestRefused
+from workers.engines.languages.languages import evident_language
 from workers.media.audio.pcm import Pcm, encode_wav
 from workers.media.audio.track import Samples
 
@@ -22,6 +23,8 @@ _CODES = (
     "nl no pl pt ro ru sk sl sr sv sw ta th tl tr uk ur vi zh"
 )
 LANGUAGES = tuple(_CODES.split())
+#: What a text is taken for that is evidently in no other language.
+ENGLISH = "en"
 #: Models of OpenAI's that know no `verbose_json`, and so no times.
 TIMELESS = re.compile(r"transcribe")
 
@@ -63,7 +66,7 @@ class EndpointTranscriber(EndpointEngine, Transcriber):
         document = self._answer("/audio/translations" if translate else "/audio/transcriptions", form, timed, stop)
         if not isinstance(text := document.get("text"), str):
             raise AnswerInvalid(self.name, "answered without a text")
-        found = _language(document.get("language")) or language or "en"
+        found = _language(document.get("language")) or language or evident_language(text, ENGLISH)
         segments = (
             _segments(document) if document.get("segments") else [Segment(start=0, end=seconds, text=text.strip())]
         )

@@ -15,7 +15,7 @@ from pipeline.errors import PressroomError
 from workers.engines import never
 from workers.engines.endpoints.client import Call
 from workers.engines.endpoints.endpoint import EndpointEngine
-from workers.engines.endpoints.errors import AnswerInvalid, EndpointFailed, RequestRefused
+from workers.engines.endpoints.errors import AnswerInvalid, EndpointBusy, EndpointFailed, RequestRefused
 from workers.media.images.reading import read_picture
 
 #: A cover's size in pixels.
@@ -41,10 +41,12 @@ class EndpointPainter(EndpointEngine):
     def paint(
         self, brief: Brief, *, count: int, stop: Callable[[], bool] = never
     ) -> Sequence[Painted | PressroomError]:
-        """Return `count` pictures, each of a request of its own, or why there is none. Raises Stopped."""
+        """Return `count` pictures, one per request, or why there is none. Raises Stopped, EngineUnavailable."""
         self.require()
         answers = self._asked(brief, count, stop)
         for answer in answers:
+            if isinstance(answer, EndpointBusy):
+                raise answer  # the post waits; a drawn cover would stay
             if isinstance(answer, EndpointFailed):
                 self.failed(answer)
         return [answer if isinstance(answer, EndpointFailed) else self._painted(answer, brief) for answer in answers]

@@ -13,7 +13,7 @@ from capabilities.speech.kinds.speech import SpeechInput
 from capabilities.speech.voices.voices import Voice, VoiceUnknown
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
-from workers.engines import EngineUnavailable, Stopped
+from workers.engines import EngineBusy, EngineUnavailable, Stopped
 from workers.engines.resources import Resources
 from workers.media.audio.pcm import Pcm
 
@@ -101,6 +101,15 @@ def test_who_named_the_voice_gets_no_other(error: Exception) -> None:
 
     with pytest.raises(type(error)):
         handler.carry_out(GivenTask(SpeechInput(text=PARTS, voice_name="en-US-piper")))
+
+
+def test_an_engine_that_asks_for_a_pause_is_waited_for() -> None:
+    here = Speaking("espeak")
+    with pytest.raises(EngineBusy):
+        handler_of(Speaking("piper", EngineBusy("Slow down."), leaves=True), here).carry_out(
+            GivenTask(SpeechInput(text=PARTS))
+        )
+    assert here.heard == []
 
 
 @pytest.mark.parametrize("error", FAILURES, ids=["unavailable", "unknown"])

@@ -73,6 +73,12 @@ def test_a_server_without_times_gives_its_text_as_one_segment(engine: Engine) ->
         assert len(server.paths()) == 3
 
 
+def test_a_server_that_names_no_language_has_it_told_by_its_text(engine: Engine) -> None:
+    text = "Guten Morgen, meine Damen und Herren, wir beginnen jetzt mit der Sitzung."
+    with ModelServer({"/audio/transcriptions": {"text": text}}) as server:
+        assert heard(engine(server)) == ("de", [text])
+
+
 def test_translation_has_its_own_route(engine: Engine) -> None:
     with ModelServer({"/audio/translations": {"text": "Good day."}}) as server:
         assert heard(engine(server), language="de", translate=True)[1] == ["Good day."]

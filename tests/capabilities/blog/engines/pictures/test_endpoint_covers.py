@@ -13,7 +13,7 @@ from capabilities.blog.engines.pictures import Brief, Painted
 from capabilities.blog.engines.pictures.endpoint import EndpointPainter
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
-from workers.engines.endpoints.errors import EndpointAway, RequestRefused
+from workers.engines.endpoints.errors import EndpointAway, EndpointBusy, RequestRefused
 
 PATH = "/images/generations"
 BRIEF = Brief("Baking bread", "How to bake.", "Food", ("bread",), "photographic", "en")
@@ -71,6 +71,13 @@ def test_the_nearest_size_that_the_server_takes_is_asked_for(server: ModelServer
 def test_what_is_no_picture_is_an_error(server: ModelServer, painter: EndpointPainter, answer: Any) -> None:
     server.answers[PATH] = answer
     assert isinstance(painter.paint(BRIEF, count=1)[0], PressroomError)
+
+
+def test_a_server_that_asks_for_a_pause_has_the_post_wait(server: ModelServer, painter: EndpointPainter) -> None:
+    server.answers[PATH] = refused(429, {"error": "busy"}, Retry_After="20")
+    with pytest.raises(EndpointBusy):
+        painter.paint(BRIEF, count=3)
+    assert painter.is_available()
 
 
 def test_a_refused_prompt_is_told_and_a_server_that_fails_is_left_alone(
