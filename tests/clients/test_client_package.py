@@ -1,15 +1,18 @@
 """The client as a package: what it imports, and that both clients have the same methods."""
 
+import base64
 import inspect
 import json
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from standardwebhooks.webhooks import Webhook
 
-from pressroom import AsyncPressroom, Pressroom
+from pressroom import AsyncPressroom, Pressroom, WebhookInvalid, verify_webhook
 
 
 def methods(client: type) -> dict[str, Callable[..., Any]]:
@@ -48,3 +51,24 @@ def test_an_option_that_is_misspelt_is_refused() -> None:
     # The service would ignore it, as a field that it does not know.
     with Pressroom("key") as client, pytest.raises(TypeError, match="no option 'vioce'"):
         client.speak("Hello.", vioce="af_heart")  # type: ignore[call-arg]  # that is what is tested
+
+
+def test_a_webhook_is_verified_as_the_standard_s_own_library_signs_it() -> None:
+    secret, other = (f"whsec_{base64.b64encode(letter * 24).decode()}" for letter in (b"a", b"b"))
+    body, now = '{"type": "job.completed"}', datetime.now(UTC)
+
+    def headers(at: datetime, *secrets: str) -> dict[str, str]:
+        signed = " ".join(Webhook(one).sign("msg_1", at, body) for one in secrets)
+        return {"Webhook-Id": "msg_1", "Webhook-Timestamp": str(int(at.timestamp())), "webhook-signature": signed}
+
+    event = verify_webhook(body.encode(), headers(now, other, secret), secret)
+    assert event == {"type": "job.completed"}
+    for wrong_body, wrong_headers, wrong_secret in [
+        (f"{body} ", headers(now, secret), secret),
+        (body, headers(now, other), secret),
+        (body, headers(now - timedelta(minutes=6), secret), secret),
+        (body, headers(now, secret), "whsec_not base64"),
+        (body, {}, secret),
+    ]:
+        with pytest.raises(WebhookInvalid):
+            verify_webhook(wrong_body, wrong_headers, wrong_secret)

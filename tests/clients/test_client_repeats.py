@@ -27,7 +27,7 @@ from pressroom import (
     ServiceUnavailable,
 )
 from pressroom.exchange import Ask
-from pressroom.finding import find_key, find_url, is_here
+from pressroom.finding import find_key, find_url, is_here, remember
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -385,13 +385,23 @@ def test_the_key_of_a_system_here_is_found_and_sent_to_no_other_machine(tmp_path
     assert find_key(None, "https://pressroom.example") == "pr_live_named"
 
 
-def test_the_system_that_runs_here_is_found_whatever_its_port(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.delenv("PRESSROOM_URL", raising=False)
-    monkeypatch.setenv("PRESSROOM_DATA", str(tmp_path))
+def test_the_system_that_runs_here_is_found_whatever_its_port_and_folder(tmp_path: Path, monkeypatch: Any) -> None:
+    for variable in ("PRESSROOM_URL", "PRESSROOM_DATA", "PRESSROOM_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
     assert find_url(None) == "http://127.0.0.1:8000"
-    (tmp_path / "system.json").write_text('{"pid": 1, "address": "http://127.0.0.1:8123"}')
 
+    for name, port in (("elsewhere", 8123), (".pressroom", 8124)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "first-key").write_text(f"pr_live_{port}")
+        (tmp_path / name / "system.json").write_text(f'{{"pid": 1, "address": "http://127.0.0.1:{port}"}}')
+    remember(tmp_path / "elsewhere")
+    assert find_url(None) == "http://127.0.0.1:8124"
+    assert find_key(None, "http://127.0.0.1:8123") == "pr_live_8123"
+    (tmp_path / ".pressroom" / "system.json").unlink()
     assert find_url(None) == "http://127.0.0.1:8123"
+
     assert find_url("http://pressroom.example/") == "http://pressroom.example"
     monkeypatch.setenv("PRESSROOM_URL", "http://other.example")
     assert find_url(None) == "http://other.example"

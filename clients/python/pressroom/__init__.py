@@ -20,6 +20,7 @@ from pressroom.errors import (
     ServiceUnavailable,
     Unauthorized,
 )
+from pressroom.webhooks import WebhookInvalid, verify_webhook
 
 if TYPE_CHECKING:
     from pressroom.clients import AsyncPressroom, Pressroom
@@ -40,6 +41,8 @@ __all__ = [
     "Refused",
     "ServiceUnavailable",
     "Unauthorized",
+    "WebhookInvalid",
+    "verify_webhook",
 ]
 
 

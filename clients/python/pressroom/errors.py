@@ -14,8 +14,9 @@ MAX_DIGITS = 9
 class PressroomError(Exception):
     """A request that failed.
 
-    `code` never changes, so programs can match on it (docs/api.md, Errors). `status` is the answer's HTTP status,
-    `details` has the other fields of its body, and an operator finds the request by `request_id`."""
+    `code` never changes, so programs can match on it (docs/api.md, Errors). `address` is the URL that was asked,
+    `status` the answer's HTTP status, `details` has the other fields of its body, and an operator finds the request by
+    `request_id`."""
 
     status: int | None
     code: str = "pressroom_error"
@@ -29,6 +30,7 @@ class PressroomError(Exception):
         details: Mapping[str, Any] | None = None,
         request_id: str | None = None,
         retry_after: timedelta | None = None,
+        address: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -37,6 +39,10 @@ class PressroomError(Exception):
         self.details: Mapping[str, Any] = details or {}
         self.request_id = request_id
         self.retry_after = retry_after
+        self.address = address
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}{f', {self.address}' if self.address else ''}]"
 
 
 class ConnectionLost(PressroomError):

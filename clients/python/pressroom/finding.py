@@ -1,7 +1,10 @@
-"""Finding: the service and the key, where a program names none."""
+"""Finding: the service and the key, where a program or a command names none.
+
+`pressroom up` writes its address into its data folder, and the folder's path into the user's state folder."""
 
 import json
 import os
+from contextlib import suppress
 from ipaddress import ip_address
 from os import PathLike
 from pathlib import Path
@@ -21,33 +24,38 @@ STATE = "system.json"
 
 
 def find_url(url: str | None) -> str:
-    """Return the given address, else PRESSROOM_URL, else that of the system on this machine."""
-    return (url or os.environ.get(URL_VARIABLE) or _running_url() or LOCAL_URL).rstrip("/")
-
-
-def _running_url() -> str | None:
-    try:
-        return str(json.loads((_folder() / STATE).read_text("utf-8"))["address"])
-    except (OSError, ValueError, KeyError):
-        return None
-
-
-def _folder() -> Path:
-    return Path(os.environ.get(DATA_VARIABLE) or DATA)
+    """Return the given address, else PRESSROOM_URL, else that of a system on this machine."""
+    running = (address for folder in folders() if (address := _address(folder)))
+    return (url or os.environ.get(URL_VARIABLE) or next(running, None) or LOCAL_URL).rstrip("/")
 
 
 def find_key(api_key: str | None, url: str, data: str | PathLike[str] | None = None) -> str:
     """Return the given key, else PRESSROOM_API_KEY, else the first key of a system on this machine.
 
     That key, from the system's folder `data`, is sent to this machine only. Raises Unauthorized."""
-    found = api_key or os.environ.get(KEY_VARIABLE)
-    if found:
+    if found := api_key or os.environ.get(KEY_VARIABLE):
         return found.strip()
-    file = (Path(data) if data else _folder()) / FIRST_KEY
-    if is_here(url) and file.is_file():
-        return file.read_text("utf-8").strip()
-    message = f"Which API key? Pass api_key, or set {KEY_VARIABLE}; `pressroom keys create` makes one."
-    raise Unauthorized(message, code="no_api_key")
+    for folder in sorted([Path(data)] if data else folders(), key=lambda folder: _address(folder) != url):
+        if is_here(url) and (folder / FIRST_KEY).is_file():
+            return (folder / FIRST_KEY).read_text("utf-8").strip()
+    message = f"Which API key is for {url}? Pass api_key, or set {KEY_VARIABLE}; `pressroom keys create` makes one."
+    raise Unauthorized(message, code="no_api_key", address=url)
+
+
+def folders() -> list[Path]:
+    """Return where a system may run: PRESSROOM_DATA, else .pressroom and the folder of the system started last."""
+    if named := os.environ.get(DATA_VARIABLE):
+        return [Path(named)]
+    with suppress(OSError):
+        return [Path(DATA), Path(_started().read_text("utf-8"))]
+    return [Path(DATA)]
+
+
+def remember(data: Path) -> None:
+    """Note that a system runs on a folder, for programs that start elsewhere."""
+    with suppress(OSError, RuntimeError):  # no home, or one that is read-only
+        _started().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _started().write_text(str(data.resolve()), "utf-8")
 
 
 def is_here(url: str) -> bool:
@@ -57,3 +65,15 @@ def is_here(url: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _started() -> Path:
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "pressroom" / "started"
+
+
+def _address(folder: Path) -> str | None:
+    try:
+        return str(json.loads((folder / STATE).read_text("utf-8"))["address"]).rstrip("/")
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

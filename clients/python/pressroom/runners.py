@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import httpx2
 
+from pressroom.errors import PressroomError
 from pressroom.exchange import Ask, Emit, Flow, Read, Send, Sleep, Step, StreamFlow
 from pressroom.streams import AsyncStream, Stream
 
@@ -20,21 +21,29 @@ WRITE_SECONDS = 60.0
 class Turn:
     """A flow under way: takes outcomes, gives the next step, and has the result in the end."""
 
-    def __init__(self, flow: StreamFlow[Any] | Flow[Any]) -> None:
+    def __init__(self, flow: StreamFlow[Any] | Flow[Any], base_url: httpx2.URL) -> None:
         self._flow = flow
+        self._base_url = str(base_url).rstrip("/")
+        self._address: str | None = None
         self.outcome: Any = None
         self.error: Exception | None = None
         self.result: Any = None
 
     def next(self) -> Step | Emit[Any] | None:
-        """Return the next step; None: the flow has ended."""
+        """Return the next step; None: the flow has ended. A PressroomError gets the address that was asked."""
         outcome, error = self.outcome, self.error
         self.outcome = self.error = None
         try:
-            return self._flow.send(outcome) if error is None else self._flow.throw(error)
+            step = self._flow.send(outcome) if error is None else self._flow.throw(error)
         except StopIteration as ended:
             self.result = ended.value
             return None
+        except PressroomError as failure:
+            failure.address = failure.address or self._address
+            raise
+        if isinstance(step, Send):
+            self._address = f"{step.ask.method} {self._base_url}{step.ask.path}"
+        return step
 
     def close(self) -> None:
         """End the flow, which closes its files."""
@@ -49,7 +58,7 @@ class BlockingRunner:
 
     def run(self, flow: Flow[T]) -> T:
         """Carry out a flow, and return its result."""
-        turn = Turn(flow)
+        turn = Turn(flow, self._client.base_url)
         for _ in self._values(turn):
             pass
         result: T = turn.result
@@ -57,7 +66,7 @@ class BlockingRunner:
 
     def stream(self, flow: StreamFlow[T]) -> Stream[T]:
         """Carry out a flow while its values are taken."""
-        return Stream(self._values(Turn(flow)))
+        return Stream(self._values(Turn(flow, self._client.base_url)))
 
     def _values(self, turn: Turn) -> Iterator[Any]:
         answer: httpx2.Response | None = None
@@ -100,7 +109,7 @@ class AsyncRunner:
 
     async def run(self, flow: Flow[T]) -> T:
         """Carry out a flow, and return its result."""
-        turn = Turn(flow)
+        turn = Turn(flow, self._client.base_url)
         async for _ in self._values(turn):
             pass
         result: T = turn.result
@@ -108,7 +117,7 @@ class AsyncRunner:
 
     def stream(self, flow: StreamFlow[T]) -> AsyncStream[T]:
         """Carry out a flow while its values are taken."""
-        return AsyncStream(self._values(Turn(flow)))
+        return AsyncStream(self._values(Turn(flow, self._client.base_url)))
 
     async def _values(self, turn: Turn) -> AsyncIterator[Any]:
         answer: httpx2.Response | None = None

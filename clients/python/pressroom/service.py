@@ -42,6 +42,9 @@ Fields = Mapping[str, Any]
 Files = Mapping[str, Upload | None]
 Target = str | PathLike[str] | None
 
+#: What to do when another server answers, or none.
+OTHER_ADDRESS = "Name the service by url=… or PRESSROOM_URL."
+
 _random = SystemRandom()
 
 
@@ -70,7 +73,7 @@ class Answer:
 
 def no_pressroom(status: int) -> NotPressroom:
     """Return the error for an answer that Pressroom would not give."""
-    return NotPressroom("The server at that address is no Pressroom.", status=status)
+    return NotPressroom(f"The server at that address is no Pressroom. {OTHER_ADDRESS}", status=status)
 
 
 def given(fields: Fields) -> dict[str, Any]:
@@ -182,9 +185,12 @@ class Service:
             return error, is_undone or (ask.repeatable and error.status in TEMPORARY)
         never_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
         return (
-            ConnectionLost(f"The service can't be reached: {error or type(error).__name__}."),
+            ConnectionLost(f"The service can't be reached: {error or type(error).__name__}. {self._remedy()}"),
             ask.repeatable or never_sent,
         )
+
+    def _remedy(self) -> str:
+        return "Try again." if self._has_answered else f"Start it with `pressroom up`. {OTHER_ADDRESS}"
 
     def _time_for(self, failure: PressroomError) -> float:
         patience = self._patience

@@ -1,9 +1,8 @@
 """Jobs: requests, and their progress."""
 
+from dataclasses import field
 from datetime import datetime
 from typing import Any
-
-from pydantic import Field
 
 from pressroom.documents import Document
 
@@ -43,7 +42,7 @@ class Job(Document):
     source: str | None = None
     name: str | None = None
     request_id: str
-    links: dict[str, str] = Field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
 
     @property
     def has_ended(self) -> bool:

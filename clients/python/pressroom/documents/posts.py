@@ -1,8 +1,7 @@
 """Posts: alt text for pictures; covers, excerpt, category and tags for blog posts."""
 
+from dataclasses import field
 from datetime import datetime
-
-from pydantic import Field
 
 from pressroom.documents import Document
 
@@ -64,6 +63,6 @@ class BlogPost(Document):
     language: str
     engine: str
     credits_used: int
-    warnings: list[str] = Field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     image_note: str | None = None
     generated_at: datetime

@@ -1,11 +1,9 @@
 """Speech: sound, voices, timings, and transcripts of recordings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
-
-from pydantic import Field
 
 from pressroom.documents import Document
 from pressroom.files import whole_file
@@ -127,5 +125,5 @@ class Transcript(Document):
     duration: float  #: seconds
     credits_used: int
     draft: bool = False  #: whether a light engine made it, and a person should check it
-    warnings: list[str] = Field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     segments: list[Segment] | None = None

@@ -80,7 +80,7 @@ def stream_speech(
         while (piece := (yield Read())) is not None:
             yield Emit(piece)
     except httpx2.TransportError as error:
-        raise ConnectionLost(f"The stream broke off: {error}.") from error
+        raise ConnectionLost(f"The stream broke off: {error}. Speak the rest of the text again.") from None
 
 
 def voices(
@@ -103,7 +103,7 @@ def lexicon(service: Service) -> Flow[Lexicon]:
 
 def set_lexicon(service: Service, entries: Iterable[LexiconEntry | Mapping[str, Any]]) -> Flow[Lexicon]:
     """Replace the account's pronunciations."""
-    sent = [LexiconEntry.model_validate(entry).model_dump() for entry in entries]
+    sent = [entry.to_dict() if isinstance(entry, LexiconEntry) else dict(entry) for entry in entries]
     answer = yield from service.ask(Ask("PUT", "/tts/lexicon", fields={"entries": sent}))
     return Lexicon.read(answer.json)
 
