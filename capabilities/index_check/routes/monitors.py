@@ -8,7 +8,7 @@ from uuid import UUID
 import falcon
 import falcon.asgi
 
-from api.http.bodies.fields import read_fields
+from api.http.bodies.fields import read_sent_fields
 from api.http.operations import LOCATION, Operation, Reply
 from api.http.parameters import OFFSET, choice, limit, show_page
 from api.services.resource import Resource, read_sent
@@ -148,7 +148,7 @@ class Monitors(MonitorBase):
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         services = self._services
         caller, body = await read_sent(services, req, max_bytes=MAX_BODY_BYTES)
-        wanted = read_fields(MonitorRequest, body)
+        wanted = read_sent_fields(req, MonitorRequest, body)
         if (wanted.urls is None) == (wanted.sitemap_url is None):
             raise UrlsOrSitemap
         await self._check(wanted.model_dump())
@@ -209,7 +209,7 @@ class MonitorResource(MonitorBase):
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
         monitor = await self._find(caller, monitor_id)
-        wanted = read_fields(MonitorChanges, body)
+        wanted = read_sent_fields(req, MonitorChanges, body)
         sent = wanted.model_dump(include=wanted.model_fields_set)
         if {"urls", "sitemap_url"} <= sent.keys():
             raise UrlsOrSitemap

@@ -1,5 +1,6 @@
 """Speech batch: speaks a long text into one MP3 of even loudness."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
@@ -11,6 +12,7 @@ from capabilities.speech.kinds.batch import SpeechBatchInput
 from capabilities.speech.kinds.fields import AudioFile
 from capabilities.speech.kinds.music import SpeechWithMusicInput
 from workers.handler import Done, Outcome, Task
+from workers.media.audio.encoding.encodings import CHAPTER
 from workers.media.audio.encoding.mp3_parts import encoded_mp3
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.media.audio.levelling import Levelled
@@ -77,7 +79,8 @@ def keep_mp3(
     """Store the sound of so many chunks as an MP3. Raises FfmpegFailed, Stopped, ServiceUnavailable."""
     steps = encoding_steps(chunks)
     sound.on_read = lambda share: task.progress(round(chunks + share * steps, 1), chunks + steps)
-    with encoded_mp3(ffmpeg, sound, stop=task.is_stopped) as file:
+    form = replace(CHAPTER, bit_rate=task.input.bit_rate * 1_000, channels=task.input.channels)
+    with encoded_mp3(ffmpeg, sound, form=form, stop=task.is_stopped) as file:
         artifact = task.store(file, suffix=".mp3")
     duration = timedelta(seconds=len(sound) / sound.sample_rate)
     times = timeline and timeline.keep(task, duration)

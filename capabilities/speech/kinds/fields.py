@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, StringConstraints
+from pydantic import AliasChoices, Field, StringConstraints
 
 from capabilities.speech.kinds.lexicon import LexiconEntry
 from capabilities.speech.kinds.pauses import NONE, PARAGRAPH, Passage, check_silence, passages
@@ -13,7 +13,7 @@ from capabilities.speech.kinds.timestamps import SpokenTimes, timed_speech
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, Answer, FinishedItem, NewItem, Request, Response, Stored
+from pipeline.kind import NOT_BLANK, WHOLE, Answer, FinishedItem, NewItem, Request, Response, Stored
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 
@@ -34,7 +34,9 @@ class SpokenRequest(Request):
         None, description="Language code such as en, es or fr; auto detects it. Default: the voice's language, or en."
     )
     voice_name: VoiceName | None = Field(
-        None, description="A voice of GET /tts/voices, or one of OpenAI's names, such as nova."
+        None,
+        validation_alias=AliasChoices("voice_name", "voice"),
+        description="A voice of GET /tts/voices by its id or name, such as Heart, or one of OpenAI's, such as nova.",
     )
     speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate; below 1.0 slower, above 1.0 faster.")
     pitch: float = Field(0.0, ge=-20, le=20, description="Semitones up or down.")
@@ -81,6 +83,13 @@ class SpokenRequest(Request):
     def spoken_text(self) -> str:
         """The text without its marks. Raises PauseInvalid."""
         return "".join(passage.text for passage in self.passages)
+
+
+class Mp3Fields(Request):
+    """The form of an MP3."""
+
+    bit_rate: Annotated[int, WHOLE] = Field(192, ge=32, le=320, description="Kilobits a second of the MP3.")
+    channels: Annotated[int, WHOLE] = Field(1, ge=1, le=2, description="1: mono; 2: the same sound on both sides.")
 
 
 class SpokenInput(SpokenRequest):

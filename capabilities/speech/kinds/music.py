@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatchRequest
-from capabilities.speech.kinds.fields import AudioFile, OneFile, SpeechKind, SpokenInput
+from capabilities.speech.kinds.fields import AudioFile, Mp3Fields, OneFile, SpeechKind, SpokenInput
 from capabilities.speech.kinds.timestamps import TimedSpeech
 from pipeline.kind import Answer, Kind, NewItem, Request
 
@@ -46,7 +46,7 @@ class SpeechWithMusic(SpeechKind, OneFile, Kind[SpeechWithMusicRequest, SpeechWi
     filename = "output_with_music.mp3"
 
 
-class AddMusicRequest(MusicFields):
+class AddMusicRequest(MusicFields, Mp3Fields):
     """The music under a recording."""
 
 

@@ -34,7 +34,18 @@ class VoiceOptions(Options, total=False):
     plain_text: bool | None  #: whether pause marks are read aloud
 
 
-class MusicOptions(Options, total=False):
+class Mp3Options(Options, total=False):
+    """For MP3 files."""
+
+    bit_rate: int | None  #: kilobits a second, 32 to 320
+    channels: Literal[1, 2] | None
+
+
+class ChapterOptions(VoiceOptions, Mp3Options, total=False):
+    """For texts spoken into an MP3."""
+
+
+class MusicOptions(Mp3Options, total=False):
     """For music under speech (docs/speech.md, Background music)."""
 
     music_volume: float | None  #: decibels, -60 to 0

@@ -11,7 +11,15 @@ from pressroom.documents.speech import Lexicon, LexiconEntry, Speech, Timing, Tr
 from pressroom.errors import ConnectionLost
 from pressroom.exchange import Ask, Emit, Flow, Read, StreamFlow
 from pressroom.files import Upload
-from pressroom.options import MusicOptions, RecordingOptions, SpokenMusicOptions, VoiceOptions, order, work
+from pressroom.options import (
+    ChapterOptions,
+    MusicOptions,
+    RecordingOptions,
+    SpokenMusicOptions,
+    VoiceOptions,
+    order,
+    work,
+)
 from pressroom.service import Answer, Files, Service, Target
 
 #: Longest pause before and within a stream: it may wait behind others.
@@ -39,7 +47,7 @@ def speak_long(
     pause_duration: float | None = None,
     timestamps: bool = False,
     to: Target = None,
-    **options: Unpack[VoiceOptions],
+    **options: Unpack[ChapterOptions],
 ) -> Flow[Speech]:
     """Speak a text of up to 20,000 characters as one MP3, `pause_duration` milliseconds between chunks."""
     fields = {"text": text, "pause_duration": pause_duration}
