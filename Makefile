@@ -33,7 +33,7 @@ PYTEST_ARGS ?=
 SBOM := $(TOOLS)/bin/uv export --frozen --no-config --quiet --format cyclonedx1.5 --no-default-groups
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults security soak lint format bench quality docs lock sbom audit licences release clean
+.PHONY: help install install-test demo up test faults security soak lint format bench quality docs npm lock sbom audit licences release clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,10 @@ quality: install-test  ## count errors in speech, transcripts, posts and alt tex
 
 docs: install-test  ## build the documents as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+npm: install  ## build the npm package of the JavaScript client in clients/javascript (needs Node 20)
+	@$(BIN)/python -m api.openapi.service > clients/javascript/openapi.json
+	cd clients/javascript && npm ci --no-audit --no-fund && npm run build && npm pack
 
 # Apart from .venv, which has users' packages: pinned by sums, as releases are.
 $(TOOLS)/installed: requirements/tools.txt
