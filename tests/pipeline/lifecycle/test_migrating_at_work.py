@@ -1,6 +1,5 @@
 """Migrating at work: processes of the release before work on, whatever they hold, and may be started again."""
 
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from alembic import command
 from servers import PATIENCE_SECONDS, WAITS_FOR_US
 from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
+from waiting import wait_for
 
 from pipeline.errors import NotReady
 from pipeline.lifecycle import migrations
@@ -43,10 +43,11 @@ def migrating(url: str) -> Iterator[None]:
 
 def wait_for_migration(connection: psycopg.Connection) -> None:
     """Return when a migration waits for what a connection holds."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while not connection.execute(WAITS_FOR_US).fetchall():
-        assert time.monotonic() < until, "It waited for nothing."
-        time.sleep(0.002)
+    wait_for(
+        lambda: connection.execute(WAITS_FOR_US).fetchall(),
+        seconds=PATIENCE_SECONDS,
+        about=lambda: "It waited for nothing.",
+    )
 
 
 def revision(url: str) -> str:

@@ -1,6 +1,5 @@
 """The sweep: dead workers, items whose time has come, and what is thrown away."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -8,6 +7,7 @@ import psycopg
 import pytest
 from open_counts import MISCOUNTED
 from servers import WAITS_FOR_US
+from waiting import wait_for
 from workbench import Workbench
 
 from pipeline import lifecycle
@@ -222,10 +222,7 @@ def test_a_job_that_ends_while_its_account_is_counted_is_not_taken_off_what_come
     with Database(bench_url) as database, ThreadPoolExecutor(1) as sweep:
         counted = sweep.submit(database.run, lifecycle.uncount())
         try:
-            until = time.monotonic() + 120
-            while not bench.read(WAITS_FOR_US):
-                assert time.monotonic() < until, "It waited for nothing."
-                time.sleep(0.002)
+            wait_for(lambda: bench.read(WAITS_FOR_US), about=lambda: "It waited for nothing.")
             bench.report_all(items)  # all that was held is captured, so this does not wait for the account
         finally:
             bench.write("SELECT pg_advisory_unlock_all()")

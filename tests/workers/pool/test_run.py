@@ -19,6 +19,7 @@ from payers import Payer
 from servers import WAITS_FOR_US
 from structlog.contextvars import merge_contextvars
 from structlog.testing import LogCapture
+from waiting import wait_for
 
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
@@ -480,10 +481,7 @@ class Reports:
         with psycopg.connect(self._pool.url) as other:
             other.execute("SELECT FROM job WHERE id = %s FOR NO KEY UPDATE", [job.id])
             self._all_run.set()
-            until = time.monotonic() + 120
-            while not other.execute(WAITS_FOR_US).fetchall():
-                assert time.monotonic() < until, "no report met the lock"
-                time.sleep(0.01)
+            wait_for(lambda: other.execute(WAITS_FOR_US).fetchall(), about=lambda: "no report met the lock")
             self._first_waits.set()
             while len(self._pool.runner._due) < len(self._outputs) - 1:
                 time.sleep(0.01)

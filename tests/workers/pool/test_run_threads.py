@@ -1,7 +1,6 @@
 """How often a process changes between threads and asks its servers, an item: counted, never timed."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ import redis
 from made_up import MadeUpOutput
 from payers import Payer
 from test_run import Pool
+from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
@@ -120,10 +120,10 @@ def test_a_process_that_serves_waits_for_its_wake_ups_itself_until_it_is_stopped
     serving.start()
 
     for number in range(1, 4):
-        _wait_until(lambda: _waits_for_wake(pool.redis))
+        wait_for(lambda: _waits_for_wake(pool.redis))
         pool.submit({})
         pool.runner._broker.wake("made_up")
-        _wait_until(partial(_is_reached, pool, number))
+        wait_for(partial(_is_reached, pool, number))
 
     assert pool.steps.count("claim") == 7  # the first look, and two for each wake-up: not one for those of its own
     assert len({thread for step, thread in pool.did if step == "run"}) == 1
@@ -140,10 +140,3 @@ def _is_reached(pool: Watched, reports: int) -> bool:
 
 def _waits_for_wake(client: "redis.Redis") -> bool:
     return any(one["cmd"] == "blpop" and "b" in one["flags"] for one in client.client_list())
-
-
-def _wait_until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.01)
