@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from workers.engines import Stopped
-from workers.engines.own_thread import OwnThread
+from workers.engines.thread_pool import OwnThread
 from workers.engines.thread_pool import ThreadPool
 
 
