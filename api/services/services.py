@@ -98,7 +98,6 @@ class Services:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self.limits.close()
         with contextlib.suppress(*REDIS_AWAY):
-            await self.waker.close()
             await self.metrics.flush_async(self.client)
             await self._telling.end_async(self.client)
         await asyncio.to_thread(self.tracer.close)

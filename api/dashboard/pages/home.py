@@ -29,8 +29,6 @@ class Home(Resource):
         jobs = await database.run(_read_last_jobs(session.account_id))
         await render(req, resp, "home.html", jobs=jobs, trials=DECLARED, **figures)
 
-    on_head = on_get
-
 
 RESOURCES = {PAGE.path: Home}
 

@@ -134,8 +134,6 @@ class Monitors(MonitorBase):
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [IndexMonitor.of(monitor).model_dump(mode="json") for monitor in page])
 
-    on_head = on_get
-
     @Operation(
         id="post_indexing_monitors",
         tag=TAG,
@@ -195,8 +193,6 @@ class MonitorResource(MonitorBase):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         caller = await self._services.authenticate_reader(req)
         show_json(resp, IndexMonitor.of(await self._find(caller, monitor_id)).model_dump(mode="json"))
-
-    on_head = on_get
 
     @Operation(
         id="patch_indexing_monitor",
@@ -267,8 +263,6 @@ class MonitorChangeList(MonitorBase):
         )
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [shown(change) for change in page])
-
-    on_head = on_get
 
 
 def _show(resp: falcon.asgi.Response, monitor: Monitor, secret: str | None, status: int = 200) -> None:

@@ -52,8 +52,6 @@ class Accounts(Resource):
             next=offset + PAGE_SIZE if len(found) > PAGE_SIZE else None,
         )
 
-    on_head = on_get
-
 
 class OperatorAccountPage(Resource):
     """GET and POST /dashboard/operators/accounts/{account_id}."""
@@ -72,8 +70,6 @@ class OperatorAccountPage(Resource):
             tiers=TIERS,
             is_own=account.id == session.account_id,
         )
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: str) -> None:
         """Do what one of the page's forms asks for, its button's value says which."""

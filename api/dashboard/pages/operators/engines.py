@@ -38,8 +38,6 @@ class Engines(Resource):
             silent=silent,
         )
 
-    on_head = on_get
-
     async def _breakers(self) -> list[Breaker]:
         statements = [kind.breakers() for kind in self._services.kinds.values()]
         found = await asyncio.gather(*(self._services.database.run(one) for one in statements if one is not None))

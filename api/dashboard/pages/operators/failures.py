@@ -40,8 +40,6 @@ class Failures(Resource):
             most_retried=MOST_RETRIED,
         )
 
-    on_head = on_get
-
 
 class GroupRetry(Resource):
     """POST /dashboard/operators/failures/retry."""

@@ -39,8 +39,6 @@ class Queues(Resource):
         plots = make_plots(points, PERIODS[period], datetime.now(UTC))
         await render(req, resp, "operators/queues.html", load=load, plots=plots, period=period, periods=list(PERIODS))
 
-    on_head = on_get
-
 
 RESOURCES = {PAGE.path: Queues}
 

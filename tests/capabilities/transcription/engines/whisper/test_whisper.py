@@ -1,7 +1,6 @@
 """Whisper: the engine's own code with a model of random weights that knows what to say."""
 
 import threading
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 import tiny_whisper
 from faster_whisper import WhisperModel
 from spoken import RATE, samples_of
+from waiting import wait_for
 
 from capabilities.transcription.engines.whisper.hallucinations import MOST_ALIKE
 from capabilities.transcription.engines.whisper.languages import PART_SECONDS, find_parts
@@ -157,10 +157,7 @@ def test_it_stops_between_segments(whisper: Whisper, long: Samples) -> None:
 
 def test_an_idle_model_leaves_the_memory_and_comes_back_when_it_is_needed(whisper_folder: Path) -> None:
     engine = made(whisper_folder, idle_minutes=0.002)
-    until = time.monotonic() + 60
-    while engine._listener._loaded.model.model_is_loaded:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_for(lambda: not (engine._listener._loaded.model.model_is_loaded), seconds=60)
 
     assert heard(engine, samples_of("train"))[2]
 

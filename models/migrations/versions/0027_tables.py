@@ -1,10 +1,10 @@
-"""The first tables."""
+"""The first tables; migrations 1 to 26 made them step by step, and no release had those."""
 
 from pathlib import Path
 
 from alembic import op
 
-revision = "0001"
+revision = "0027"
 down_revision = None
 
 
