@@ -24,13 +24,16 @@ class MemoryGroup:
         return min((limit for folder in self._folders() if (limit := _limit(folder)) is not None), default=None)
 
     def left(self) -> int | None:
-        """Return how many bytes the groups may still take; page cache counts as free. None: no limit is set."""
+        """Return how many bytes the groups may still take. None: no limit is set.
+
+        Cached files count as free, but for a half of those in use, as in the kernel's MemAvailable."""
         found = []
         for folder in self._folders():
             used = _number(folder / "memory.current") or _number(folder / "memory.usage_in_bytes")
             if (limit := _limit(folder)) is not None and used is not None:
                 stat = _counters(folder / "memory.stat")
-                cached = stat.get("total_inactive_file", stat.get("inactive_file", 0))
+                prefix = "total_" if "total_inactive_file" in stat else ""
+                cached = stat.get(f"{prefix}inactive_file", 0) + stat.get(f"{prefix}active_file", 0) // 2
                 found.append(max(0, limit - used + cached))
         return min(found, default=None)
 

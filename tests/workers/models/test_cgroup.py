@@ -6,8 +6,10 @@ import pytest
 
 from workers.models.cgroup import MemoryGroup
 
-V1 = {"memory.limit_in_bytes": "700", "memory.usage_in_bytes": "300", "memory.stat": "cache 9\ntotal_inactive_file 50"}
-V2 = {"memory.max": "700", "memory.current": "300", "memory.stat": "anon 1\ninactive_file 50", "memory.events": "max 4"}
+V1 = {"memory.limit_in_bytes": "700", "memory.usage_in_bytes": "300"}
+V1["memory.stat"] = "inactive_file 9\ntotal_inactive_file 40\ntotal_active_file 20"
+V2 = {"memory.max": "700", "memory.current": "300", "memory.events": "max 4"}
+V2["memory.stat"] = "anon 1\ninactive_file 40\nactive_file 20"
 UNLIMITED = {"memory.max": "max", "memory.current": "300", "memory.events": "max 4\noom_kill 2"}
 
 
