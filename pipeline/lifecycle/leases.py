@@ -10,7 +10,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
-from pipeline.identifiers import uuid7
+from pipeline.identifiers import machine, uuid7
 from pipeline.lifecycle.schema import call
 
 
@@ -49,7 +49,7 @@ def claim(
     `oldest`: in the order of creation, then of id, whatever the round; otherwise by round, then id.
     `together`: lanes whose items come together even after they were lost with their worker.
     """
-    lease_id = uuid7()
+    lease_id = uuid7(tail=machine())  # so that the sweep can tell which machine was lost
     return call(
         "claim",
         {

@@ -680,13 +680,19 @@ LANGUAGE sql AS $$
     SELECT w.lane::text, count(*) FROM woken w GROUP BY w.lane
 $$;
 
--- recover (sweep): items whose lease ran out before p_until were lost with the whole system: at once again, no crash.
--- Returns how many there were.
-CREATE FUNCTION lifecycle.recover(p_until timestamptz, p_limit integer) RETURNS bigint LANGUAGE sql AS $$
+-- overdue_machines (sweep): the machines whose leases have run out; a lease's last eight digits name its machine.
+CREATE FUNCTION lifecycle.overdue_machines() RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT DISTINCT right(i.lease_id::text, 8) FROM item i WHERE i.state = 'leased' AND i.lease_until < now()
+$$;
+
+-- recover (sweep): items whose lease ran out before p_until were lost with the whole system, those of p_lost with their
+-- machine: at once again, no crash. Returns how many there were.
+CREATE FUNCTION lifecycle.recover(p_until timestamptz, p_lost text[], p_limit integer) RETURNS bigint LANGUAGE sql AS $$
     WITH recovered AS (
         UPDATE item i SET state = 'waiting', run_at = now(), updated_at = now()
         WHERE i.id = ANY (ARRAY(
-            SELECT l.id FROM item l WHERE l.state = 'leased' AND l.lease_until < least(now(), p_until)
+            SELECT l.id FROM item l WHERE l.state = 'leased' AND l.lease_until < now()
+                AND (l.lease_until < p_until OR right(l.lease_id::text, 8) = ANY (p_lost))
             ORDER BY l.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
         RETURNING i.id)
     SELECT count(*) FROM recovered
