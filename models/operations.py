@@ -1,12 +1,12 @@
-"""Operations: the offers of pools, and samples of queues."""
+"""Operations: the offers of pools, samples of queues, and what operators have paused."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Float, text
+from sqlalchemy import BigInteger, CheckConstraint, Column, Float, text
 from sqlmodel import Field
 
-from models.columns import Row, document, moment
+from models.columns import Row, document, moment, one_of
 
 
 class OfferRow(Row, table=True):
@@ -36,3 +36,18 @@ class QueueSampleRow(Row, table=True):
     runs: int | None = Field(sa_column=Column(BigInteger))  # all that workers were done with, also what is tried again
     wait_seconds: float | None = Field(sa_column=Column(Float))  # of all runs together
     run_seconds: float | None = Field(sa_column=Column(Float))
+
+
+#: What can be paused. A provider is a search provider or an endpoint.
+PAUSE_SCOPES = ("queue", "kind", "provider", "account")
+
+
+class PauseRow(Row, table=True):
+    """Nothing of it is claimed, or asked, until the row is deleted. Its items stay as they are."""
+
+    __table_args__ = (CheckConstraint(one_of("scope", PAUSE_SCOPES), name="pause_scope_check"),)
+
+    scope: str = Field(primary_key=True)
+    name: str = Field(primary_key=True)  # an account's is its id
+    paused_at: datetime = Field(sa_column=moment(now=True))
+    reason: str | None  # as the operator gave it

@@ -49,7 +49,8 @@ class Pools(Middleware):
         if isinstance(broker, WakeBroker):
             if self._settings.small:
                 leave_when_idle(lambda: max((one.busy_at() for one in list(self._runners.values())), default=0.0))
-            self._end_telling = ProcessReporter(lambda: ", ".join(self._runners) or "starting").start(broker.client)
+            reporter = ProcessReporter(lambda: ", ".join(self._runners) or "starting", self._settings.data)
+            self._end_telling = reporter.start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Stop, unless SIGTERM's handler did: the signal may have come before this module was loaded."""

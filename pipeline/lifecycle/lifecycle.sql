@@ -289,9 +289,11 @@ $$;
 -- a worker that holds nothing else (`p_alone`), so that no other item is lost with that worker; but in the lanes of
 -- `p_together`, whose items are one request to somebody else, as if it had none. A claim repeated with its lease returns
 -- the same items. They come in no order. (Item by item: a statement that joins costs more than it saves, see `report`.)
+-- What an operator has paused is passed over, and not changed: `p_queue`, the kinds that `p_owners` names for the lanes
+-- of one kind alone, kinds in lanes of several, and accounts.
 CREATE FUNCTION lifecycle.claim(
     p_lanes text[], p_limits integer[], p_lease uuid, p_lease_for interval, p_alone boolean, p_oldest boolean,
-    p_together text[]
+    p_together text[], p_queue text, p_owners text[]
 ) RETURNS TABLE (
     item_id bigint, job_id uuid, account_id uuid, kind text, lane text, index integer, input jsonb, price integer,
     captured integer, attempts integer, crashes integer, checkpoint jsonb, request_id text, waited interval
@@ -302,12 +304,21 @@ DECLARE
     v_item record;
     v_job record;
     v_queued uuid[] := '{}';
+    v_lanes text[] := p_lanes;
+    v_kinds text[];
+    v_accounts uuid[];
 BEGIN
     IF cardinality(v_ids) = 0 THEN
-        FOREACH v_lane IN ARRAY CASE WHEN cardinality(p_lanes) = 1 THEN p_lanes
-                                     ELSE lifecycle.best_lanes(p_lanes, p_alone, p_oldest, p_together) END LOOP
+        IF EXISTS (SELECT FROM pause) THEN
+            SELECT u.lanes, u.paused_kinds, u.paused_accounts INTO v_lanes, v_kinds, v_accounts
+            FROM lifecycle.unpaused(p_queue, p_lanes, p_owners) u;
+        END IF;
+        FOREACH v_lane IN ARRAY CASE WHEN cardinality(v_lanes) <= 1 THEN v_lanes
+                                     ELSE lifecycle.best_lanes(
+                                         v_lanes, p_alone, p_oldest, p_together, v_kinds, v_accounts) END LOOP
             v_ids := lifecycle.lock_ready(
-                v_lane, p_limits[array_position(p_lanes, v_lane)], p_alone, p_oldest, v_lane = ANY (p_together));
+                v_lane, p_limits[array_position(p_lanes, v_lane)], p_alone, p_oldest, v_lane = ANY (p_together),
+                v_kinds, v_accounts);
             EXIT WHEN cardinality(v_ids) > 0;
         END LOOP;
         IF cardinality(v_ids) = 0 THEN
@@ -352,9 +363,25 @@ BEGIN
     END IF;
 END $$;
 
+-- unpaused: the lanes of a queue that may be claimed, and what is passed over in them. Only called while there are pauses.
+CREATE FUNCTION lifecycle.unpaused(
+    p_queue text, p_lanes text[], p_owners text[],
+    OUT lanes text[], OUT paused_kinds text[], OUT paused_accounts uuid[]
+) LANGUAGE plpgsql AS $$
+BEGIN
+    paused_kinds := ARRAY(SELECT p.name FROM pause p WHERE p.scope = 'kind');
+    paused_accounts := ARRAY(SELECT p.name::uuid FROM pause p WHERE p.scope = 'account');
+    lanes := ARRAY(
+        SELECT l.lane FROM unnest(p_lanes, p_owners) AS l (lane, owner)
+        WHERE coalesce(l.owner <> ALL (paused_kinds), true)
+            AND NOT EXISTS (SELECT FROM pause p WHERE p.scope = 'queue' AND p.name = p_queue));
+END $$;
+
 -- best_lanes: the lanes that have something ready for the worker, the best head first.
-CREATE FUNCTION lifecycle.best_lanes(p_lanes text[], p_alone boolean, p_oldest boolean, p_together text[])
-RETURNS text[] LANGUAGE plpgsql AS $$
+-- (The owner of an item is looked up only while something is paused: `p_accounts` is null otherwise.)
+CREATE FUNCTION lifecycle.best_lanes(
+    p_lanes text[], p_alone boolean, p_oldest boolean, p_together text[], p_kinds text[], p_accounts uuid[]
+) RETURNS text[] LANGUAGE plpgsql AS $$
 BEGIN
     IF p_oldest THEN
         RETURN ARRAY(
@@ -363,6 +390,8 @@ BEGIN
                 SELECT i.created_at, i.id FROM item i
                 WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l
                     AND (p_alone OR i.crashes = 0 OR l = ANY (p_together))
+                    AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
+                        SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
                 ORDER BY i.created_at, i.id LIMIT 1) head
             ORDER BY head.created_at, head.id);
     END IF;
@@ -372,6 +401,8 @@ BEGIN
             SELECT i.round, i.id FROM item i
             WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l
                 AND (p_alone OR i.crashes = 0 OR l = ANY (p_together))
+                AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
+                    SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
             ORDER BY i.round, i.id LIMIT 1) head
         ORDER BY head.round, head.id);
 END $$;
@@ -379,7 +410,8 @@ END $$;
 -- lock_ready: the ids of the next ready items of a lane, locked; one with a crash alone, others without it, or both
 -- `p_together`.
 CREATE FUNCTION lifecycle.lock_ready(
-    p_lane text, p_limit integer, p_alone boolean, p_oldest boolean, p_together boolean
+    p_lane text, p_limit integer, p_alone boolean, p_oldest boolean, p_together boolean, p_kinds text[],
+    p_accounts uuid[]
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     v_item record;
@@ -389,6 +421,8 @@ BEGIN
         FOR v_item IN
             SELECT i.id, i.crashes FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane
                 AND (p_alone OR p_together OR i.crashes = 0)
+                AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
+                    SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
             ORDER BY i.created_at, i.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
         LOOP
             CONTINUE WHEN v_item.crashes > 0 AND NOT p_together AND cardinality(v_ids) > 0;
@@ -400,6 +434,8 @@ BEGIN
     FOR v_item IN
         SELECT i.id, i.crashes FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane
             AND (p_alone OR p_together OR i.crashes = 0)
+            AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
+                SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
         ORDER BY i.round, i.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN v_item.crashes > 0 AND NOT p_together AND cardinality(v_ids) > 0;

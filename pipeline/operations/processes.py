@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import socket
 import sys
 import threading
@@ -46,6 +47,8 @@ class Process:
     schema: str | None = None
     #: Models that it downloads: name, bytes done, bytes in all.
     downloads: list[tuple[str, int, int]] = field(default_factory=list)
+    #: Bytes that the disk of its data can still take; None: it does not tell.
+    free_bytes: int | None = None
 
     @property
     def is_gone(self) -> bool:
@@ -60,8 +63,9 @@ downloads: dict[str, tuple[int, int]] = {}
 class Teller:
     """Tells of this process."""
 
-    def __init__(self, program: Callable[[], str]) -> None:
+    def __init__(self, program: Callable[[], str], folder: Path | None = None) -> None:
         self._program = program
+        self._folder = folder
         self._started = datetime.now(UTC)
         self.field = f"{socket.gethostname()}:{os.getpid()}"
 
@@ -78,9 +82,19 @@ class Teller:
             "started_at": self._started.timestamp(),
             "told_at": time.time(),
             "schema": SCHEMA,
+            "free_bytes": self._free_bytes(),
             "downloads": [(name, *bytes_) for name, bytes_ in list(downloads.items())],
         }
         return json.dumps(told)
+
+    def _free_bytes(self) -> int | None:
+        if self._folder is None:
+            return None
+        absolute = self._folder.absolute()
+        try:
+            return shutil.disk_usage(next(one for one in (absolute, *absolute.parents) if one.exists())).free
+        except OSError:
+            return None
 
 
 def memory_bytes() -> tuple[int, bool]:
@@ -129,8 +143,8 @@ SEND_EVERY_SECONDS = 1.0
 class ProcessReporter:
     """Reports this process to Redis. A report that can't be sent is dropped: nothing depends on it."""
 
-    def __init__(self, program: Callable[[], str]) -> None:
-        self._teller = Teller(program)
+    def __init__(self, program: Callable[[], str], folder: Path | None = None) -> None:
+        self._teller = Teller(program, folder)
         self._told = -TELL_EVERY.total_seconds()
 
     def fill(self, pipe: Any) -> bool:

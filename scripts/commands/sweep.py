@@ -250,7 +250,7 @@ def sweep(
             for name, chore in sweeper.chores.items():
                 typer.echo(f"{name} {chore()}")
             return
-        ProcessReporter(lambda: "sweep").start(connect(redis_url))
+        ProcessReporter(lambda: "sweep", settings.data).start(connect(redis_url))
         if is_supervised():
             scaler = Autoscaler(settings.data, database, load_kinds(settings))
             threading.Thread(target=partial(_repeat, "scaling", scaler.look, SCALE_SECONDS), daemon=True).start()

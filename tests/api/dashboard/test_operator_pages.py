@@ -1,5 +1,6 @@
 """The operators' pages: for operators alone, with true figures, and with changes that do what they say."""
 
+import json
 import re
 import time
 from datetime import UTC, datetime, timedelta
@@ -307,3 +308,43 @@ def balance(database: Database, payer: Payer) -> int:
         "SELECT available FROM account WHERE id = %(id)s", {"id": payer.account_id}, lambda rows: rows[0]["available"]
     )
     return database.run(read)
+
+
+@pytest.mark.parametrize("scope", ["queue", "kind", "provider", "account"])
+def test_something_is_paused_seen_on_every_page_and_resumed(
+    operator: Browser, service: Service, api_database: Database, client: Payer, scope: str
+) -> None:
+    api_database.run(pacing.add_providers(["bing:1"]))
+    name = {"queue": "synthesis", "kind": "speech", "provider": "bing"}.get(scope, str(client.account_id))
+    form = {"scope": scope, "name": name, "back": f"{BASE}/engines"}
+
+    paused = operator.post(f"{BASE}/pauses", {**form, "change": "pause", "reason": "<b>repairs"})
+
+    assert paused.headers["location"] == f"{BASE}/engines"
+    assert f"Paused: {scope}" in words_of(text_of(operator, "accounts"))
+    assert "&lt;b&gt;repairs" in text_of(operator, "queues")
+    label = "" if scope == "account" else name  # nobody reads ids of accounts there
+    assert f'pressroom_paused{{name="{label}",scope="{scope}"}} 1.0' in service.get("/metrics").body.decode()
+
+    operator.post(f"{BASE}/pauses", {**form, "change": "resume", "back": "https://elsewhere.example"})
+
+    assert "Paused:" not in text_of(operator, "queues")
+    assert "pressroom_paused{" not in service.get("/metrics").body.decode()
+    refused = operator.post(f"{BASE}/pauses", {**form, "change": "pause", "name": "nonsense"})
+    assert refused.status == 303
+    assert "Paused:" not in text_of(operator, "queues")
+
+
+def test_a_machine_short_of_disk_is_named_to_operators_alone(
+    operator: Browser, service: Service, api_database: Database, client: Payer, redis_server: str
+) -> None:
+    told = json.loads(Teller(lambda: "vision").tell()) | {"host": "attic", "free_bytes": 5_000_000}
+    with redis.Redis.from_url(redis_server) as connection:
+        connection.hset(HASH, "attic:7", json.dumps(told))
+        operator.post(f"{BASE}/pauses", {"change": "resume", "scope": "queue", "name": "vision"})  # reads anew
+        page = text_of(operator, "queues")
+        anybody = sign_in(service, api_database, client).get("/dashboard").body.decode()
+        connection.hdel(HASH, "attic:7")
+
+    assert "The disk of attic is nearly full: 5 MB are left." in page
+    assert "attic" not in anybody

@@ -16,6 +16,7 @@ from pipeline.accounts.sessions import Session
 from pipeline.errors import InvalidRequest, NotFound, PressroomError
 from pipeline.log import get_logger
 from pipeline.operations.accounts import MAX_SEARCH, PAGE_SIZE, AccountSummary, find_account, list_accounts, list_grants
+from pipeline.operations.pauses import read_pauses
 
 log = get_logger(__name__)
 
@@ -62,6 +63,7 @@ class OperatorAccountPage(Resource):
         """Answer with one account."""
         account = await self._find(account_id)
         grants = await self._services.database.run(list_grants(account.id))
+        paused = await self._services.database.run(read_pauses())
         session = await self._services.sessions.require_operator(req, resp)
         await render(
             req,
@@ -69,6 +71,7 @@ class OperatorAccountPage(Resource):
             "operators/account.html",
             account=account,
             grants=grants,
+            paused=paused,
             tiers=TIERS,
             is_own=account.id == session.account_id,
         )

@@ -11,6 +11,7 @@ from api.dashboard.rendering import render
 from api.services.resource import Resource
 from pipeline.offers.offers import Breaker
 from pipeline.operations.engines import read_engines
+from pipeline.operations.pauses import read_pauses
 
 PAGE = Page("/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3)
 
@@ -21,8 +22,11 @@ class Engines(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with engines, downloads, and services that are asked."""
         services = self._services
-        engines, processes, breakers = await asyncio.gather(
-            services.database.run(read_engines()), read_running(services), self._breakers()
+        engines, processes, breakers, paused = await asyncio.gather(
+            services.database.run(read_engines()),
+            read_running(services),
+            self._breakers(),
+            services.database.run(read_pauses()),
         )
         families = [(family, list(found)) for family, found in groupby(engines, key=lambda one: one.family)]
         answered = {one.service for one in breakers if one.has_answered}
@@ -36,6 +40,7 @@ class Engines(Resource):
             downloads=downloads,
             breakers=breakers,
             silent=silent,
+            paused=paused,
         )
 
     on_head = on_get
