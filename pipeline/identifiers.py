@@ -2,6 +2,7 @@
 
 import os
 import time
+from datetime import datetime
 from uuid import UUID
 
 
@@ -12,3 +13,8 @@ def uuid7() -> UUID:
     version_and_12_bits = 0x7000 | (random >> 68)
     variant_and_62_bits = 1 << 63 | random & (1 << 62) - 1
     return UUID(int=milliseconds << 80 | version_and_12_bits << 64 | variant_and_62_bits)
+
+
+def first_uuid7(at: datetime) -> UUID:
+    """Return the first UUID of version 7 of a moment: those of later moments are greater."""
+    return UUID(int=int(at.timestamp() * 1_000) << 80 | 0x7000 << 64 | 1 << 63)

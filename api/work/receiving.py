@@ -11,7 +11,7 @@ from api.http.bodies.bodies import read_json, refuse_length
 from api.http.bodies.forms import FormReader, FormShape, Upload
 from api.services.auth import header_key, query_key
 from api.services.services import Services
-from api.work.webhook_fields import HEADERS
+from api.work.common_fields import HEADERS
 from pipeline.accounts.keys import Caller
 from pipeline.kind import AnyKind
 

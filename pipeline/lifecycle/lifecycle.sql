@@ -10,13 +10,14 @@
 -- Outcomes: accepted, replayed (the same Idempotency-Key and request), conflict (the same key, another request),
 -- insufficient, key_limit (the key's own credits of this month don't suffice; `available` is then what it has left),
 -- too_many, unauthorized (the key was revoked meanwhile), suspended (the account is). An item is [input, price] or
--- [input, price, lane]; without one its lane is the job's kind. Rounds count the jobs of each kind apart.
+-- [input, price, lane]; without one its lane is the job's kind. Rounds count the jobs of each kind apart; priorities order
+-- an account's own (`overtake`).
 -- Who is told of its end is the request's webhook, or else the account's.
 CREATE FUNCTION lifecycle.submit(
     p_job uuid, p_account uuid, p_key uuid, p_kind text, p_route text, p_source text, p_request jsonb,
     p_request_id text, p_idempotency_key text, p_request_hash bytea, p_idempotency_window interval,
     p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb, p_join boolean,
-    p_webhook_url text, p_webhook_events text[], p_webhook_secret text,
+    p_webhook_url text, p_webhook_events text[], p_webhook_secret text, p_priority text,
     OUT outcome text, OUT job_id uuid, OUT available bigint, OUT required bigint, OUT open_items bigint,
     OUT created_at timestamptz
 ) LANGUAGE plpgsql AS $$
@@ -148,9 +149,10 @@ BEGIN
         open_by_kind = v_open_by_kind || jsonb_build_object(p_kind, v_open_of_kind + v_count)
     WHERE a.id = p_account;
     INSERT INTO job (id, account_id, api_key_id, kind, route, source, request, request_id, items_total, credits_held,
-                     idempotency_key, request_hash, keep_for, deadline, webhook_url, webhook_events)
+                     idempotency_key, request_hash, keep_for, deadline, webhook_url, webhook_events, priority)
     VALUES (p_job, p_account, p_key, p_kind, p_route, p_source, p_request, p_request_id, v_count, required,
-            p_idempotency_key, p_request_hash, p_keep_for, now() + p_deadline, p_webhook_url, p_webhook_events);
+            p_idempotency_key, p_request_hash, p_keep_for, now() + p_deadline, p_webhook_url, p_webhook_events,
+            p_priority);
     IF required > 0 THEN
         INSERT INTO credit_entry (account_id, api_key_id, job_id, route, entry, available_change, held_change)
         VALUES (p_account, p_key, p_job, p_route, 'hold', -required, required);
@@ -159,9 +161,64 @@ BEGIN
     SELECT p_job, e.ordinality - 1, p_kind, coalesce(e.value ->> 2, p_kind),
            (v_open_of_kind + e.ordinality - 1) / p_slice, (e.value ->> 1)::integer, e.value -> 0
     FROM jsonb_array_elements(p_items) WITH ORDINALITY e;
+    IF v_open_of_kind > 0 AND v_open_of_kind + v_count > p_slice AND (p_priority = 'high' OR p_priority = 'normal' AND EXISTS (
+        SELECT FROM job j WHERE j.account_id = p_account AND j.finished_at IS NULL AND j.priority = 'low')) THEN
+        PERFORM lifecycle.overtake(p_account, p_job, p_kind, p_priority);
+    END IF;
     outcome := 'accepted';
     job_id := p_job;
     created_at := now();
+END $$;
+
+-- overtake: a new job's items take the rounds of their account's ready items of lower priority, one for one: of the first
+-- round first, of the lowest priority there, the newest. Each of those goes to the round after the one that its new item
+-- had, or overtakes in its turn, so that before nobody's item the account has more of its own than without. Items that are
+-- locked are being claimed, and stay. Bounded: the first 10,000 items of the lane are looked at, and 1,000 overtaken.
+CREATE FUNCTION lifecycle.overtake(p_account uuid, p_job uuid, p_kind text, p_priority text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_lower text[];
+    v_lane text;
+    v_movers bigint[];
+    v_overtaken bigint[];
+    v_at integer;
+    v_round bigint;
+    v_old record;
+BEGIN
+    FOR v_lane IN SELECT DISTINCT coalesce(i.lane, i.kind) FROM item i WHERE i.job_id = p_job LOOP
+        v_lower := CASE p_priority WHEN 'high' THEN ARRAY['low', 'normal'] ELSE ARRAY['low'] END;
+        v_movers := ARRAY(
+            SELECT i.id FROM item i WHERE i.job_id = p_job AND coalesce(i.lane, i.kind) = v_lane ORDER BY i.index);
+        WHILE cardinality(v_lower) > 0 AND cardinality(v_movers) > 0 LOOP
+            v_overtaken := '{}';
+            v_at := 1;
+            FOR v_old IN
+                SELECT h.id, h.round, j.priority FROM (
+                    SELECT i.id, i.round, i.job_id FROM item i
+                    WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = v_lane ORDER BY i.round, i.id LIMIT 10000) h
+                JOIN job j ON j.id = h.job_id
+                WHERE j.account_id = p_account AND j.kind = p_kind AND j.priority = ANY (v_lower)
+                ORDER BY h.round, array_position(v_lower, j.priority), h.id DESC LIMIT 1000
+            LOOP
+                LOOP
+                    SELECT i.round INTO v_round FROM item i WHERE i.id = v_movers[v_at];
+                    EXIT WHEN v_at > cardinality(v_movers) OR v_round > v_old.round;
+                    v_at := v_at + 1;
+                END LOOP;
+                EXIT WHEN v_at > cardinality(v_movers);
+                PERFORM FROM item i WHERE i.id = v_old.id AND i.state = 'ready' FOR NO KEY UPDATE SKIP LOCKED;
+                CONTINUE WHEN NOT FOUND;
+                UPDATE item i SET round = v_old.round WHERE i.id = v_movers[v_at];
+                UPDATE item i SET round = v_round + 1 WHERE i.id = v_old.id;
+                IF v_old.priority = 'normal' THEN
+                    v_overtaken := v_overtaken || v_old.id;
+                END IF;
+                v_at := v_at + 1;
+            END LOOP;
+            v_movers := v_overtaken;
+            v_lower := trim_array(v_lower, 1);
+        END LOOP;
+    END LOOP;
 END $$;
 
 -- count_open: count an account's open jobs anew, at 0.2 us a job: all their items for its counters, in all and by kind,

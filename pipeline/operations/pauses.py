@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from models.operations import PAUSE_SCOPES
 from pipeline.database import Row, Statement, rows_of
 from pipeline.errors import InvalidRequest
 from pipeline.registry import Kinds, queues
 from pipeline.settings import Settings
 
+#: What can be paused, as `models.operations` has it for its CHECK.
+PAUSE_SCOPES = ("queue", "kind", "provider", "account")
 #: Longest reason.
 MAX_REASON = 200
 
@@ -65,7 +66,9 @@ def list_providers(settings: Settings) -> Statement[list[str]]:
     def read(rows: list[Row]) -> list[str]:
         return sorted({*(row["name"] for row in rows), *settings.endpoints})
 
-    return Statement("SELECT DISTINCT split_part(name, ':', 1) AS name FROM search_provider", {}, read)
+    return Statement(
+        "SELECT split_part(name, ':', 1) AS name FROM search_provider UNION SELECT name FROM endpoint", {}, read
+    )
 
 
 def check_pause(kinds: Kinds, providers: Sequence[str], scope: str, name: str, reason: str = "") -> None:

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from models.operations import PAUSE_SCOPES
 from pipeline.database import Database
 from pipeline.operations import pauses
 from pipeline.registry import load_kinds
@@ -13,7 +12,7 @@ from scripts.identifiers import find_account
 from scripts.options import Data, open_database, settings_for
 from scripts.terminal import readable, show_table
 
-SCOPE = typer.Argument(help=f"One of {', '.join(PAUSE_SCOPES)}.")
+SCOPE = typer.Argument(help=f"One of {', '.join(pauses.PAUSE_SCOPES)}.")
 NAME = typer.Argument(help="Its name; an account's name, e-mail or id.")
 
 

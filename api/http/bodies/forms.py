@@ -24,7 +24,7 @@ from pipeline.storage.artifacts import Artifacts, upload_key
 log = get_logger(__name__)
 
 #: Fields that any request may have.
-BESIDE = ("api_key", "webhook_url", "webhook_events")
+BESIDE = ("api_key", "webhook_url", "webhook_events", "priority")
 #: Most unknown parts of a form, which are skipped; each takes time.
 SPARE_PARTS = 1_000
 #: Most entries of all lists of a form.

@@ -10,12 +10,6 @@ from pipeline.operations.pauses import check_pause, pause, read_pauses, resume
 from pipeline.registry import own_kinds
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_paused_afterwards(bench):
-    yield
-    bench.write("DELETE FROM pause")
-
-
 def claimed(bench, limits=None, **options):
     statement = lifecycle.claim(limits or {"sketch": 9}, lease_for=LEASE, **options)
     return [item.job_id for item in bench.database.run(statement)]
