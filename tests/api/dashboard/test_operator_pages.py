@@ -427,3 +427,37 @@ def test_an_endpoint_is_added_tried_and_removed_and_its_key_never_shown(
     assert api_database.run(read_stored()) == []
     assert "No endpoint 'attic'" in html.unescape(change(change="remove"))
     assert key not in service.log.read_text()
+
+
+def test_an_account_is_made_and_its_owner_signs_in_by_the_link_once(
+    operator: Browser, service: Service, api_database: Database
+) -> None:
+    name, email = f"Press <{uuid4()}>", f"{uuid4()}@example.org"
+    form = {"name": name, "email": email, "tier": "pro", "credits": "1,500"}
+
+    page = operator.post(f"{BASE}/accounts", form).body.decode()
+    (link,) = set(re.findall(r"http://[^\s\"<]+/dashboard/sign-in/link\?token=[\w-]+", page))
+    again = operator.post(f"{BASE}/accounts", form)
+    owner = Browser(service)
+    token = link.partition("token=")[2]
+    shown = owner.get(f"/dashboard/sign-in/link?token={token}").body.decode()
+    csrf = re.search(r'name="csrf_token" value="([^"]+)"', shown)
+    assert csrf
+    signed_in = owner.post("/dashboard/sign-in/link", {"token": token}, token=csrf[1])
+
+    assert html.escape(name) in page
+    assert again.status == 303
+    assert "Another account has the e-mail" in words_of(text_of(operator, "accounts"))
+    assert signed_in.headers["location"] == "/dashboard/account"
+    assert "1,500" in owner.get("/dashboard").body.decode()
+    assert token not in text_of(operator, "accounts")
+    assert token not in service.log.read_text()
+    query = (
+        "SELECT id, tier, (SELECT count(*) FROM api_key k WHERE k.account_id = a.id AND k.revoked_at IS NULL) AS keys"
+    )
+    (row,) = api_database.run(Statement(f"{query} FROM account a WHERE email = %(email)s", {"email": email}))
+    assert (row["tier"], row["keys"]) == ("pro", 1)  # the browser's own
+    invited = operator.post(f"{BASE}/accounts/{row['id']}", {"change": "invite"}).body.decode()
+    assert "sign-in/link?token=" in invited
+    for wrong in ({"name": ""}, {"tier": "gold"}, {"credits": "-5"}, {"credits": "many"}, {"email": "nobody"}):
+        assert operator.post(f"{BASE}/accounts", {**form, "email": f"{uuid4()}@x.example", **wrong}).status == 303
