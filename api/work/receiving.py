@@ -12,7 +12,7 @@ from api.http.bodies.fields import ignore_unknown
 from api.http.bodies.forms import FormReader, FormShape, Upload
 from api.services.auth import header_key, query_key
 from api.services.services import Services
-from api.work.webhook_fields import HEADERS
+from api.work.common_fields import HEADERS
 from pipeline.accounts.keys import Caller
 from pipeline.kind import AnyKind
 

@@ -17,7 +17,7 @@ from pipeline.lifecycle.reports import (
     report_together,
 )
 from pipeline.lifecycle.schema import SCHEMA, install_sql
-from pipeline.lifecycle.submission import CANCELLED, Submission, Submitted, cancel, submit
+from pipeline.lifecycle.submission import CANCELLED, PRIORITIES, Priority, Submission, Submitted, cancel, submit
 from pipeline.lifecycle.sweep import (
     CRASHED,
     EXPIRED,
@@ -43,6 +43,7 @@ __all__ = [
     "DELETED_MESSAGE",
     "EXPIRED",
     "MAX_CRASHES",
+    "PRIORITIES",
     "SCHEMA",
     "SUSPENDED",
     "SWEEP_ROWS",
@@ -50,6 +51,7 @@ __all__ = [
     "ClaimedItem",
     "Erased",
     "Outcome",
+    "Priority",
     "Raised",
     "Reaped",
     "ReportedAndClaimed",

@@ -21,7 +21,7 @@ MAX_SHOWN = 60
 IGNORED = "x-ignored-fields"
 MAX_IGNORED = 20
 #: Fields that any request may have.
-ANYWHERE = frozenset(("api_key", "webhook_url", "webhook_events"))
+ANYWHERE = frozenset(("api_key", "webhook_url", "webhook_events", "priority"))
 
 
 class FieldsInvalid(InvalidRequest):

@@ -276,4 +276,4 @@ class IndexRetry(IndexWork):
         sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()
         submission = replace(order.submission, request_hash=sent, joins_open=True)
         again = replace(order, submission=submission).with_webhook(job.webhook_url, job.webhook_events)
-        return await self._with_webhook(req, fields, again)
+        return await self._with_common(req, fields, again)

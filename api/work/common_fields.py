@@ -1,4 +1,4 @@
-"""Webhook fields: where the end of a job is reported, as any request may say.
+"""Common fields: where the end of a job is reported and its priority, as any request may say.
 
 They are fields of the body, headers or query parameters, in this order. They do not distinguish requests: the same
 Idempotency-Key with another webhook is the same request."""
@@ -16,12 +16,14 @@ from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.downloads.urls import SCHEME
 from pipeline.errors import InvalidRequest
+from pipeline.lifecycle import PRIORITIES
 from pipeline.webhooks.accounts import find_webhook
 from pipeline.webhooks.events import EVENTS, JOB_EVENTS
 
 #: The fields, and the headers that stand for them.
 URL, EVENTS_FIELD = "webhook_url", "webhook_events"
-HEADERS = {URL: "X-Webhook-Url", EVENTS_FIELD: "X-Webhook-Events"}
+PRIORITY = "priority"
+HEADERS = {URL: "X-Webhook-Url", EVENTS_FIELD: "X-Webhook-Events", PRIORITY: "X-Priority"}
 #: Characters of an address.
 MAX_URL = 2_000
 #: Its JSON Schema.
@@ -58,6 +60,15 @@ async def add_webhook(services: Services, req: falcon.asgi.Request, fields: Mapp
         if own is None or own.url is None:
             raise WebhookMissing
     return order.with_webhook(url, events)
+
+
+def add_priority(req: falcon.asgi.Request, fields: Mapping[str, Any], order: Order) -> Order:
+    """Return the order with the priority that a request names. Raises FieldsInvalid."""
+    sent = _sent(req, fields, PRIORITY)
+    found = next((one for one in PRIORITIES if one == sent), None)
+    if sent is not None and found is None:
+        raise _fault(PRIORITY, f"This must be one of {', '.join(PRIORITIES)}.", "field_not_a_choice")
+    return order.with_priority(found)
 
 
 def check_url(url: object, allow_networks: str) -> str:
