@@ -73,6 +73,8 @@ class TryPage:
     template: str = "try/page.html"
     script: str = "try_any.js"
     submit: str = "Try it"
+    #: An icon of api/dashboard/static/icons.svg.
+    icon: str = "sparkles"
     #: Place in the navigation.
     order: int = 0
 

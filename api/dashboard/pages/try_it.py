@@ -22,8 +22,8 @@ OVERVIEW_ORDER, PLAIN_ORDER = 0, 1_000
 
 DECLARED = tuple(load_try_pages())
 PAGES = [
-    Page(ROOT, "All capabilities", NavigationSection.TRY, order=OVERVIEW_ORDER),
-    *(Page(page.path, page.title, NavigationSection.TRY, order=page.order) for page in DECLARED),
+    Page(ROOT, "All tools", NavigationSection.TRY, order=OVERVIEW_ORDER, icon="layout-grid"),
+    *(Page(page.path, page.title, NavigationSection.TRY, order=page.order, icon=page.icon) for page in DECLARED),
 ]
 
 

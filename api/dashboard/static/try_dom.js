@@ -12,6 +12,16 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Return an icon of icons.svg. */
+export function icon(name) {
+  const [picture, use] = ["svg", "use"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  picture.setAttribute("class", "icon");
+  picture.setAttribute("aria-hidden", "true");
+  use.setAttribute("href", `${new URL("icons.svg", import.meta.url).pathname}#${name}`);
+  picture.append(use);
+  return picture;
+}
+
 /** Return the address of a file on the page's own origin, whatever origin its link was made for. */
 export function ownFile(link) {
   const url = new URL(link, location.href);

@@ -44,5 +44,6 @@ TRY = TryPage(
     template="index_check.html",
     script="try_index_check.js",
     submit="Check",
+    icon="search-check",
     order=5,
 )

@@ -55,5 +55,6 @@ TRY = TryPage(
     template="speech.html",
     script="try_speech.js",
     submit="Speak",
+    icon="audio-lines",
     order=1,
 )

@@ -19,7 +19,9 @@ from pipeline.operations.accounts import MAX_SEARCH, PAGE_SIZE, AccountSummary, 
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/accounts", "Accounts", NavigationSection.OPERATORS, operators_only=True, order=5)
+PAGE = Page(
+    "/dashboard/operators/accounts", "Accounts", NavigationSection.OPERATORS, operators_only=True, order=5, icon="users"
+)
 #: Longest note of a grant.
 MAX_NOTE = 200
 #: A number of credits with more digits is a mistake; the balance is a PostgreSQL bigint.

@@ -12,7 +12,9 @@ from api.services.resource import Resource
 from pipeline.offers.offers import Breaker
 from pipeline.operations.engines import read_engines
 
-PAGE = Page("/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3)
+PAGE = Page(
+    "/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3, icon="boxes"
+)
 
 
 class Engines(Resource):

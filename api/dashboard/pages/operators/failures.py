@@ -19,7 +19,14 @@ from pipeline.operations.failures import MOST_JOBS, MOST_RETRIED, list_failed, r
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/failures", "Failures", NavigationSection.OPERATORS, operators_only=True, order=4)
+PAGE = Page(
+    "/dashboard/operators/failures",
+    "Failures",
+    NavigationSection.OPERATORS,
+    operators_only=True,
+    order=4,
+    icon="triangle-alert",
+)
 
 
 class Failures(Resource):

@@ -14,7 +14,9 @@ from api.services.resource import Resource
 from pipeline.operations.load import read_load
 from pipeline.operations.samples import QueuePoint, point_width, read_history
 
-PAGE = Page("/dashboard/operators/queues", "Queues", NavigationSection.OPERATORS, operators_only=True, order=1)
+PAGE = Page(
+    "/dashboard/operators/queues", "Queues", NavigationSection.OPERATORS, operators_only=True, order=1, icon="layers"
+)
 
 #: Periods that can be shown, by their name in the address.
 PERIODS: Mapping[str, timedelta] = {
