@@ -98,6 +98,12 @@ def _documents(page: TryPage, kinds: Kinds) -> dict[str, dict[str, Any]]:
             "price": trial.price,
             "saves": trial.saves,
             "client": trial.call.document(),
+            "label": trial.label,
+            "per_credit": trial.per_credit,
+            "more_credits": trial.more_credits,
+            "longest": {
+                name: rule["maxLength"] for name, rule in kinds[trial.kind].field_rules.items() if "maxLength" in rule
+            },
         }
         for trial in page.trials
     }

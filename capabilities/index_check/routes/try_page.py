@@ -29,6 +29,7 @@ TRY = TryPage(
     engines=("search",),
     main=("urls", "diagnose"),
     filled=("urls",),
+    starts={"diagnose": True},
     hidden=("source", "type"),
     labels={
         "urls": "Addresses",
