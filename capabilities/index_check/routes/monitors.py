@@ -103,7 +103,9 @@ class MonitorBase(Resource):
         kind = self._services.kinds[IndexCheck.name]
         offers = await self._services.offer_cache.offers()
         request = IndexCheckRequest(
-            type="check", urls=fields.get("urls") or [ANY_URL], **{name: fields[name] for name in OF_JOBS if fields.get(name)}
+            type="check",
+            urls=fields.get("urls") or [ANY_URL],
+            **{name: fields[name] for name in OF_JOBS if fields.get(name)},
         )
         # In a thread: ten thousand hosts in other scripts take seconds to read.
         async with self._services.large_requests:
