@@ -21,7 +21,7 @@ from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_lists import JobPage
 from pipeline.jobs.job_views import read_subjects
 
-PAGE = Page("/dashboard/jobs", "Jobs", NavigationSection.WORK)
+PAGE = Page("/dashboard/jobs", "Jobs", NavigationSection.WORK, icon="history")
 JOBS_A_PAGE = 25
 #: Choices of the filter.
 STATES = (

@@ -22,7 +22,7 @@ from api.services.resource import Resource
 from pipeline.accounts.sessions import Session
 from pipeline.accounts.stored_keys import CHANGEABLE, StoredKey, list_keys
 
-PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10)
+PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10, icon="key-round")
 #: Fields that are left out where nothing was written.
 NUMBERS = ("requests_per_minute", "credits_per_month")
 

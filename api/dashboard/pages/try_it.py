@@ -22,8 +22,8 @@ OVERVIEW_ORDER, PLAIN_ORDER = 0, 1_000
 
 DECLARED = tuple(load_try_pages())
 PAGES = [
-    Page(ROOT, "All capabilities", NavigationSection.TRY, order=OVERVIEW_ORDER),
-    *(Page(page.path, page.title, NavigationSection.TRY, order=page.order) for page in DECLARED),
+    Page(ROOT, "All tools", NavigationSection.TRY, order=OVERVIEW_ORDER, icon="layout-grid"),
+    *(Page(page.path, page.title, NavigationSection.TRY, order=page.order, icon=page.icon) for page in DECLARED),
 ]
 
 
@@ -94,6 +94,12 @@ def _documents(page: TryPage, kinds: Kinds) -> dict[str, dict[str, Any]]:
             "price": trial.price,
             "saves": trial.saves,
             "client": trial.call.document(),
+            "label": trial.label,
+            "per_credit": trial.per_credit,
+            "more_credits": trial.more_credits,
+            "longest": {
+                name: rule["maxLength"] for name, rule in kinds[trial.kind].field_rules.items() if "maxLength" in rule
+            },
         }
         for trial in page.trials
     }

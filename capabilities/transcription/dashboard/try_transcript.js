@@ -1,6 +1,6 @@
 // Transcript: what is said, beside its player; a click on a word plays it.
 
-import { copyButton, credits, facts, make, notes, saveLink } from "./try_dom.js";
+import { copyButton, credits, facts, languageName, make, notes, saveLink } from "./try_dom.js";
 import { startDrops } from "./try_files.js";
 import { player, words } from "./try_player.js";
 import { start } from "./try_page.js";
@@ -37,7 +37,7 @@ function spoken(transcript, audio) {
     notes(transcript.warnings),
     make("p", { class: "actions" }, copyButton(() => transcript.text, "Copy the text"), copyButton(() => JSON.stringify(transcript, null, 2), "Copy as JSON")),
     facts([
-      ["Language", transcript.language + (sure === null ? "" : ` (${Math.round(sure * 100)} % sure)`)],
+      ["Language", languageName(transcript.language) + (sure === null ? "" : ` (${Math.round(sure * 100)} % sure)`)],
       ["Length", `${transcript.duration.toFixed(1)} s`],
       ["Cost", credits(transcript.credits_used)],
     ]),

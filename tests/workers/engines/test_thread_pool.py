@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from workers.engines import Stopped
-from workers.engines.thread_pool import OwnThread
-from workers.engines.thread_pool import ThreadPool
+from workers.engines.thread_pool import OwnThread, ThreadPool
 
 
 def test_what_is_given_goes_on_at_once_beside_what_goes_on_already() -> None:

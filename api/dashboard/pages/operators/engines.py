@@ -15,7 +15,9 @@ from pipeline.operations.engines import read_engines
 from pipeline.operations.pauses import read_pauses
 from pipeline.settings.endpoints import SENT
 
-PAGE = Page("/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3)
+PAGE = Page(
+    "/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3, icon="boxes"
+)
 
 
 class Engines(Resource):
