@@ -25,16 +25,39 @@ class ItemView:
     error: dict[str, Any] | None
 
 
-def read_subjects(jobs: Sequence[Job], kinds: Kinds) -> Statement[dict[UUID, str]]:
-    """Read what the first items of some jobs are about, cut; those that have been deleted have nothing."""
-    fields = {job.id: kinds[job.kind].subject for job in jobs if job.kind in kinds and not job.is_gone}
-    wanted = {job_id: field for job_id, field in fields.items() if field is not None}
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a job is about: the beginning of its first item's text, and the key of a picture or sound of it."""
+
+    subject: str | None
+    artifact: str | None
+
+
+#: An item's name, or else the beginning of its text; neither a picture in a URL nor a mark of an upload.
+_SUBJECT = SQL(
+    "coalesce(nullif(i.input ->> 'name', ''),"
+    " substring(left(i.input ->> {field}, %(characters)s) FROM '^(?!data:|upload:).*'))"
+)
+
+
+def read_subjects(jobs: Sequence[Job], kinds: Kinds) -> Statement[dict[UUID, Subject]]:
+    """Read what the first items of some jobs are about, cut, and the artifacts that stand for them.
+
+    Those that have been deleted have nothing."""
+    wanted = [(job.id, kinds[job.kind]) for job in jobs if job.kind in kinds and not job.is_gone]
     return Statement(
-        "SELECT w.id, left(i.input ->> w.field, %(characters)s) AS subject"
-        " FROM unnest(%(ids)s::uuid[], %(fields)s::text[]) w (id, field)"
-        " JOIN item i ON i.job_id = w.id AND i.index = 0 WHERE i.input ->> w.field IS NOT NULL",
-        {"ids": list(wanted), "fields": list(wanted.values()), "characters": SHOWN_CHARACTERS},
-        lambda rows: {row["id"]: row["subject"] for row in rows},
+        SQL(
+            "SELECT w.id, {subject} AS subject, i.output #>> string_to_array(w.shown_by, '.') AS artifact"
+            " FROM unnest(%(ids)s::uuid[], %(fields)s::text[], %(shown)s::text[]) w (id, field, shown_by)"
+            " JOIN item i ON i.job_id = w.id AND i.index = 0"
+        ).format(subject=_SUBJECT.format(field=SQL("w.field"))),
+        {
+            "ids": [job_id for job_id, _ in wanted],
+            "fields": [kind.subject for _, kind in wanted],
+            "shown": [".".join(kind.shown_by) or None for _, kind in wanted],
+            "characters": SHOWN_CHARACTERS,
+        },
+        lambda rows: {row.pop("id"): Subject(**row) for row in rows},
     )
 
 
@@ -43,8 +66,10 @@ def list_items(job: Job, kinds: Kinds, *, limit: int, offset: int) -> Statement[
     kind = kinds.get(job.kind)
 
     return Statement(
-        "SELECT i.index, i.state, left(i.input ->> %(field)s::text, %(characters)s) AS subject, i.output, i.error"
-        " FROM item i WHERE i.job_id = %(job)s AND i.index >= %(offset)s ORDER BY i.index LIMIT %(limit)s",
+        SQL(
+            "SELECT i.index, i.state, {subject} AS subject, i.output, i.error"
+            " FROM item i WHERE i.job_id = %(job)s AND i.index >= %(offset)s ORDER BY i.index LIMIT %(limit)s"
+        ).format(subject=_SUBJECT.format(field=SQL("%(field)s::text"))),
         {
             "job": job.id,
             "field": kind.subject if kind else None,

@@ -59,7 +59,7 @@ class Jobs(Resource):
             resp,
             "jobs.html",
             jobs=[job_document(job, services.kinds) for job in page.jobs],
-            subjects={str(job_id): subject for job_id, subject in subjects.items()},
+            subjects={str(job_id): found.subject for job_id, found in subjects.items()},
             sizes={str(job.id): job.items_total for job in page.jobs},
             total=page.total,
             searched_since=page.searched_since,
