@@ -1,12 +1,13 @@
 """Job views: subjects, items and counts of jobs, as pages show them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
 
-from pipeline.database import SQL, Statement, rows_of
-from pipeline.lifecycle.jobs import Job
+from pipeline.database import SQL, Row, Statement, rows_of
+from pipeline.kind import AnyKind
+from pipeline.lifecycle.jobs import Item, Job
 from pipeline.registry import Kinds
 from pipeline.usage.usage_days import used_sql
 
@@ -92,3 +93,36 @@ def open_sql(account: SQL) -> SQL:
         " WHERE j.account_id = {account} AND j.finished_at IS NULL LIMIT {most}) o) AS open_jobs,"
         " (SELECT coalesce(sum(u.held), 0)::bigint FROM ({used}) u) AS held"
     ).format(account=account, most=MOST_COUNTED, used=used_sql(account))
+
+
+@dataclass(frozen=True, slots=True)
+class EndedItem:
+    """An item that has ended, what it is about, the key of its picture or sound, and its reader's version."""
+
+    item: Item
+    subject: str | None
+    artifact: str | None
+    edited: dict[str, Any] | None
+
+
+def read_ended(job_id: UUID, kind: AnyKind) -> Statement[list[EndedItem]]:
+    """Read the items of a job that have ended, in order of the request."""
+    own = SQL(", ").join(SQL(f"i.{one.name}") for one in fields(Item))
+
+    def read(row: Row) -> EndedItem:
+        more = {name: row.pop(name) for name in ("subject", "artifact", "edited")}
+        return EndedItem(Item(**row), **more)
+
+    return Statement(
+        SQL(
+            "SELECT {own}, {subject} AS subject, i.output #>> %(shown_by)s::text[] AS artifact, i.edited"
+            " FROM item i WHERE i.job_id = %(job)s AND i.state IN ('done', 'failed', 'cancelled') ORDER BY i.index"
+        ).format(own=own, subject=_SUBJECT.format(field=SQL("%(field)s::text"))),
+        {
+            "job": job_id,
+            "field": kind.subject,
+            "characters": SHOWN_CHARACTERS,
+            "shown_by": list(kind.shown_by) or None,
+        },
+        lambda rows: [read(row) for row in rows],
+    )

@@ -84,6 +84,11 @@ class Sheet:
             yield Row(line, self._value(row), row)
 
     @property
+    def first_row(self) -> Sequence[str]:
+        """The cells of the first row, which may be the columns' names."""
+        return self._first
+
+    @property
     def first_value(self) -> str | None:
         """The wanted column's cell in the first row, which may be its name."""
         return self._value(self._first)
