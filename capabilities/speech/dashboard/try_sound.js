@@ -1,6 +1,6 @@
 // Sound: what a page shows of a sound that was made, and a stream that is heard while it arrives.
 
-import { credits, facts, make, ownFile, saveLink } from "./try_dom.js";
+import { credits, facts, make, notes, ownFile, saveLink } from "./try_dom.js";
 import { bodyOf, Refused, send } from "./try_job.js";
 import { player, words } from "./try_player.js";
 import { voiceFacts } from "./try_voices.js";
@@ -27,7 +27,7 @@ function plain(sound, request, headers, heard) {
     ["Engine", headers.get("X-Engine")],
     ["Cost", credits(headers.get("X-Credits-Used"))],
   ]);
-  return [audio, known, make("p", { class: "actions" }, saveLink(sound, request.saves ?? "sound", "Download audio"))];
+  return [audio, ...notes([headers.get("X-Warning")]), known, make("p", { class: "actions" }, saveLink(sound, request.saves ?? "sound", "Download audio"))];
 }
 
 function timed(document, request) {
@@ -48,6 +48,7 @@ function timed(document, request) {
   return [
     audio,
     words(audio, sentences),
+    ...notes(document.warnings),
     known,
     make("p", { class: "actions" },
       saveLink(ownFile(document.audio_url), `${name}.${suffix}`, "Download audio"),

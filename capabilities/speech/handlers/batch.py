@@ -54,9 +54,8 @@ class SpeechBatchHandler(ChapterHandler[SpeechBatchInput]):
         with MeasuredTrack(voice.natural_sample_rate_hertz) as track:
             chunks = self.speak_into(track, task, speaking, timeline)
             sound = Levelled(track, track.measured())
-            return keep_mp3(
-                task, sound, self.ffmpeg, engine=voice.engine, voice=voice.id, timeline=timeline, chunks=chunks
-            )
+            about: dict[str, Any] = {"engine": voice.engine, "voice": voice.id, "warning": speaking.warning}
+            return keep_mp3(task, sound, self.ffmpeg, timeline=timeline, chunks=chunks, **about)
 
 
 def encoding_steps(chunks: int) -> int:
@@ -71,6 +70,7 @@ def keep_mp3(
     *,
     engine: str,
     voice: str | None = None,
+    warning: str | None = None,
     timeline: Timeline | None = None,
     chunks: int = 0,
 ) -> Done[AudioFile]:
@@ -81,5 +81,6 @@ def keep_mp3(
         artifact = task.store(file, suffix=".mp3")
     duration = timedelta(seconds=len(sound) / sound.sample_rate)
     times = timeline and timeline.keep(task, duration)
-    made = AudioFile(artifact=artifact, duration_seconds=duration.total_seconds(), voice=voice, times=times)
+    seconds = duration.total_seconds()
+    made = AudioFile(artifact=artifact, duration_seconds=seconds, voice=voice, warning=warning, times=times)
     return Done(made, engine=engine)

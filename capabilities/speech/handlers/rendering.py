@@ -42,6 +42,8 @@ class SpeechRenderer:
     lexicon: Replacements = field(default_factory=Replacements)
     #: The language that was asked for; None for the voice's first.
     asked: str | None = None
+    #: For the client: which voice would suit the request better.
+    warning: str | None = None
 
     @property
     def language(self) -> str:

@@ -17,7 +17,7 @@ from capabilities.speech.kinds.speech import SpeechInput
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.settings import SynthesisSettings
 from capabilities.speech.voices.offered_voices import FAMILY, OfferedVoices, offered_voices
-from capabilities.speech.voices.voices import DEFAULT_LANGUAGE, Voice, VoiceUnknown
+from capabilities.speech.voices.voices import DEFAULT_LANGUAGE, MOST_FOR_SLOW, Voice, VoiceUnknown
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers
 from workers.engines import EngineBusy, EngineUnavailable
@@ -82,6 +82,18 @@ class EngineChooser:
         check_readable(request.spoken_text, voice, voices)
         return self._family.engine(voice.engine), voice
 
+    def warning(self, request: SpokenInput, language: str | None, voice: Voice) -> str | None:
+        """Return which voice would suit a request better and what becomes of it; None if this is the best.
+
+        One that may come by itself begins to."""
+        voices, is_long = self.voices, len(request.text) > MOST_FOR_SLOW
+        best = f"Spoken by {voice.id}, the best voice here"
+        slow = voices.slow_voice(language) if is_long and voice.quality == "robotic" else None
+        if slow is not None and not self.is_named(request):
+            return f"{best} for so long a text. voice_name={slow.id} sounds natural and takes as long as people do."
+        better = voices.better(voice, voice_name=request.voice_name, language=language, is_long=is_long)
+        return None if better is None else f"{best} for this request. {self._family.demand(better.model)}"
+
     def renew(self) -> None:
         """Ask the engines what they offer now."""
         self.offers = order_offers(self._settings, self._family.offers())
@@ -118,7 +130,8 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
         failed: set[str] = set()
         while True:
             try:
-                return self.speak(task, _renderer(request, engine, voice, asked))
+                warning = self.chooser.warning(request, language, voice)
+                return self.speak(task, _renderer(request, engine, voice, asked, warning))
             # VoiceUnknown: its model was just removed.
             except (EngineUnavailable, VoiceUnknown) as error:
                 if isinstance(error, EngineBusy) or self.chooser.is_named(request):
@@ -132,13 +145,15 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
                 log.warning("voice failed, the next one speaks", engine=last, reason=reason)
 
 
-def _renderer(request: SpokenInput, engine: Synthesizer, voice: Voice, asked: str | None) -> SpeechRenderer:
+def _renderer(
+    request: SpokenInput, engine: Synthesizer, voice: Voice, asked: str | None, warning: str | None
+) -> SpeechRenderer:
     entries = request.lexicon
     if request.is_detected:  # else the API has left out the entries of other languages
         entries = tuple(entry for entry in entries if entry.language is None or voice.speaks(entry.language))
-    return SpeechRenderer(
-        engine, voice, request.speed, request.pitch, request.gain_db, Replacements(entries), asked=asked
-    )
+    replacements = Replacements(entries)
+    speed, pitch, gain_db = request.speed, request.pitch, request.gain_db
+    return SpeechRenderer(engine, voice, speed, pitch, gain_db, replacements, asked=asked, warning=warning)
 
 
 class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
@@ -159,6 +174,11 @@ class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
                 duration = writer.duration
             file.seek(0)
             artifact = task.store(file, suffix=".wav")
-        seconds, times = duration.total_seconds(), timeline.keep(task, duration)
-        wav = AudioFile(artifact=artifact, voice=speaking.voice.id, duration_seconds=seconds, times=times)
+        wav = AudioFile(
+            artifact=artifact,
+            voice=speaking.voice.id,
+            warning=speaking.warning,
+            duration_seconds=duration.total_seconds(),
+            times=timeline.keep(task, duration),
+        )
         return Done(wav, engine=speaking.voice.engine)

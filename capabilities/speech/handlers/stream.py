@@ -5,7 +5,6 @@ from capabilities.speech.handlers.script import write_script
 from capabilities.speech.handlers.speech import SpeakingHandler
 from capabilities.speech.kinds.fields import speech_credits
 from capabilities.speech.kinds.stream import SpeechStreamInput
-from capabilities.speech.voices.voices import Voice
 from pipeline.errors import PressroomError
 from pipeline.storage.streams import Parts
 from workers.handler import Done, Failed, Outcome, Task
@@ -23,9 +22,9 @@ MOST_PART_BYTES = 2**18
 class _PartWriter:
     """Collects an encoder's bytes into parts; called from the encoder's thread."""
 
-    def __init__(self, task: Task[SpeechStreamInput], voice: Voice, *, chunks: int) -> None:
+    def __init__(self, task: Task[SpeechStreamInput], speaking: SpeechRenderer, *, chunks: int) -> None:
         self._task = task
-        self._voice = voice
+        self._voice, self._warning = speaking.voice, speaking.warning or ""
         self._chunks = chunks
         self._bytes = bytearray()
         self._wanted = FIRST_PART_BYTES
@@ -56,6 +55,7 @@ class _PartWriter:
             credits=self.credits,
             engine=self._voice.engine,
             voice=self._voice.id,
+            warning=self._warning,
         )
         self._bytes.clear()
 
@@ -71,7 +71,7 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamInput, Parts]):
     def speak(self, task: Task[SpeechStreamInput], speaking: SpeechRenderer) -> Outcome[Parts]:
         """Speak one text. Once a part was sent, no other engine can continue, and what was spoken is charged."""
         script = write_script(task.input, limit=task.input.chunk_size, language=speaking.language, starts_short=True)
-        writer = _PartWriter(task, speaking.voice, chunks=len(script))
+        writer = _PartWriter(task, speaking, chunks=len(script))
         rate, encoding = speaking.voice.natural_sample_rate_hertz, ENCODINGS[task.input.response_format]
         try:
             # The encoder starts while the first chunk is spoken.
