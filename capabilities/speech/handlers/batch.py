@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar
 
 from capabilities.speech.handlers.rendering import SpeechRenderer
 from capabilities.speech.handlers.script import write_script
-from capabilities.speech.handlers.speech import SpeakingHandler
+from capabilities.speech.handlers.speech import SpeakingHandler, append_all
 from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.batch import SpeechBatchInput
 from capabilities.speech.kinds.fields import AudioFile
@@ -36,12 +36,9 @@ class ChapterHandler(SpeakingHandler[B, AudioFile], Generic[B]):
     def speak_into(self, track: Track, task: Task[B], speaking: SpeechRenderer, timeline: Timeline) -> int:
         """Append the text with its pauses to a track, and note its times. Return the number of chunks."""
         script = write_script(task.input, limit=CHUNK_CHARACTERS, language=speaking.language)
-        for number, spoken in enumerate(speaking.perform(script, stop=task.is_stopped), start=1):
-            track.append_silence(spoken.silence)
-            timeline.add(spoken, track.duration)
-            if spoken.utterance is not None:
-                track.append_sound(spoken.utterance.sound)
-            task.progress(number, len(script) + encoding_steps(len(script)))
+        steps = len(script) + encoding_steps(len(script))
+        for number, _ in enumerate(append_all(track, speaking, script, timeline, task.is_stopped), start=1):
+            task.progress(number, steps)
         return len(script)
 
 

@@ -1,7 +1,7 @@
 """Speech: the handler of POST /tts, and the base of all handlers that speak."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Generic, TypeVar
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from capabilities.speech.engines import Synthesizer
 from capabilities.speech.handlers.rendering import SpeechRenderer
-from capabilities.speech.handlers.script import write_script
+from capabilities.speech.handlers.script import ScriptLine, write_script
 from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.fields import AudioFile, SpokenInput
 from capabilities.speech.kinds.lexicon import Replacements
@@ -23,7 +23,10 @@ from pipeline.offers.offers import Offer, Offers, order_offers
 from workers.engines import EngineBusy, EngineUnavailable
 from workers.engines.resources import Resources
 from workers.handler import Done, Handler, Outcome, Task
-from workers.media.audio.pcm import WavWriter
+from workers.media.audio.levelling import Levelled
+from workers.media.audio.loudness import MeasuredTrack
+from workers.media.audio.pcm import Pcm, WavWriter
+from workers.media.audio.track import Track
 
 log = get_logger(__name__)
 
@@ -152,8 +155,23 @@ def _renderer(
     if request.is_detected:  # else the API has left out the entries of other languages
         entries = tuple(entry for entry in entries if entry.language is None or voice.speaks(entry.language))
     replacements = Replacements(entries)
-    speed, pitch, gain_db = request.speed, request.pitch, request.gain_db
-    return SpeechRenderer(engine, voice, speed, pitch, gain_db, replacements, asked=asked, warning=warning)
+    return SpeechRenderer(engine, voice, request.speed, request.pitch, replacements, asked=asked, warning=warning)
+
+
+def append_all(
+    track: Track,
+    speaking: SpeechRenderer,
+    script: Sequence[ScriptLine],
+    timeline: Timeline,
+    stop: Callable[[], bool],
+) -> Iterator[None]:
+    """Append a script with its pauses to a track and note its times; yield after each line."""
+    for spoken in speaking.perform(script, stop=stop):
+        track.append_silence(spoken.silence)
+        timeline.add(spoken, track.duration)
+        if spoken.utterance is not None:
+            track.append_sound(spoken.utterance.sound)
+        yield
 
 
 class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
@@ -163,15 +181,14 @@ class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
         """Speak one text into a file, not into memory. Other texts of this process speak between its lines."""
         script = write_script(task.input, limit=TURN_CHARACTERS, language=speaking.language)
         timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps)
-        with tempfile.TemporaryFile(prefix="pressroom-") as file:
-            writer = WavWriter(file, speaking.voice.natural_sample_rate_hertz)
-            with closing(writer):
-                for spoken in speaking.perform(script, stop=task.is_stopped):
-                    writer.write_silence(spoken.silence)
-                    timeline.add(spoken, writer.duration)
-                    if spoken.utterance is not None:
-                        writer.write(spoken.utterance.sound)
-                duration = writer.duration
+        rate = speaking.voice.natural_sample_rate_hertz
+        with MeasuredTrack(rate) as track, tempfile.TemporaryFile(prefix="pressroom-") as file:
+            for _ in append_all(track, speaking, script, timeline, task.is_stopped):
+                pass
+            duration = track.duration
+            with closing(WavWriter(file, rate)) as writer:
+                for samples in Levelled(track, track.measured(), gain_db=task.input.volume_gain_db).blocks():
+                    writer.write(Pcm(samples, rate))
             file.seek(0)
             artifact = task.store(file, suffix=".wav")
         wav = AudioFile(

@@ -11,7 +11,11 @@ from workers.handler import Done, Failed, Outcome, Task
 from workers.media.audio.encoding.encoded_stream import EncodedStream
 from workers.media.audio.encoding.encodings import ENCODINGS
 from workers.media.audio.ffmpeg import find_ffmpeg
-from workers.media.audio.pcm import silence
+from workers.media.audio.gain import apply_gain
+from workers.media.audio.levelling import REACH
+from workers.media.audio.loudness import TARGET, gain_to, profile
+from workers.media.audio.pcm import Pcm, silence
+from workers.media.audio.track import Track
 
 #: Bytes of a part. The first part is sent with its first byte; each next one has twice as many, up to the most, since a
 #: part costs a file and a message. 256 KiB are 16 s of sound.
@@ -28,6 +32,7 @@ class _PartWriter:
         self._chunks = chunks
         self._bytes = bytearray()
         self._wanted = FIRST_PART_BYTES
+        self._gain: float | None = None if speaking.engine.loudness is None else TARGET - speaking.engine.loudness
         self.spoken_chunks = 0
         self.spoken_characters = 0
         self.parts = Parts()
@@ -36,6 +41,14 @@ class _PartWriter:
     def credits(self) -> int:
         """The credits earned so far: one per started 1,000 spoken characters."""
         return min(self._task.price, speech_credits(self.spoken_characters))
+
+    def levelled(self, sound: Pcm) -> bytes:
+        """Return a sound's samples with the stream's gain: the engine's, or that of the first line."""
+        if self._gain is None:
+            with Track(sound.sample_rate) as track:
+                track.append_sound(sound)
+                self._gain = gain_to(profile(track))
+        return bytes(apply_gain(sound, self._gain, reach=REACH).samples)
 
     def add(self, piece: bytes) -> None:
         """Take bytes; send them once they are enough for a part."""
@@ -82,7 +95,7 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamInput, Parts]):
                     for samples in silence(spoken.silence, rate):
                         encoder.write(samples)
                     if spoken.utterance is not None:
-                        encoder.write(bytes(spoken.utterance.sound.samples))
+                        encoder.write(writer.levelled(spoken.utterance.sound))
                 encoder.finish()
             writer.send()
         except PressroomError as error:

@@ -46,11 +46,6 @@ class SpokenRequest(Request):
     has_strict_marks: ClassVar[bool] = True
 
     @property
-    def gain_db(self) -> float:
-        """The gain in decibels."""
-        return 0.0
-
-    @property
     def gap(self) -> timedelta:
         """The silence between two chunks of the text."""
         return NONE
