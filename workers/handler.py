@@ -93,8 +93,8 @@ class Task(Protocol[I_co]):
 
         It is kept as long as the job's result, or for `keep_for` if that is longer."""
 
-    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, voice: str = "") -> Parts:
-        """Store the next part of a stream and announce it; returns the parts so far."""
+    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, **about: str) -> Parts:
+        """Store the next part of a stream and announce it, with its voice and a warning; return the parts so far."""
 
     def stored(self, key: str) -> bytes:
         """Return an artifact that an earlier attempt stored. Raises Gone, ServiceUnavailable."""

@@ -25,7 +25,7 @@ EXPOSED = (
     *("Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Link", "Location", "Preference-Applied"),
     *("Retry-After", "X-Credits-Remaining", "X-Credits-Used", "X-Engine", "X-Ignored-Fields", "X-Job-Id"),
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "X-Searched-Since"),
-    *("X-Total-Count", "X-Voice"),
+    *("X-Total-Count", "X-Voice", "X-Warning"),
 )
 
 

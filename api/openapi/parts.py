@@ -34,6 +34,7 @@ HEADERS: Json = {
     "X-Credits-Remaining": {"schema": {"type": "integer"}},
     "X-Engine": {"schema": TEXT},
     "X-Voice": {"schema": TEXT, "description": "The voice that speaks, for speech."},
+    "X-Warning": {"schema": TEXT, "description": "For speech: why another voice would suit better, and how to get it."},
     "X-RateLimit-Limit": {
         "schema": {"type": "integer", "minimum": 1, "maximum": 999_999_999_999_999},
         "description": "The rate limit closest to being reached, in requests; 999999999999999 means unlimited.",

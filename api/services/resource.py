@@ -10,7 +10,13 @@ from pipeline.accounts.keys import Caller
 
 
 class Resource:
-    """A route's resource, which uses the services of its process; Falcon calls its `on_get`, `on_post` and so on."""
+    """A route's resource, which uses the services of its process; Falcon calls its `on_get`, `on_post` and so on.
+
+    HEAD is answered as GET is, without the body."""
+
+    def __init_subclass__(cls) -> None:
+        if "on_get" in vars(cls) and "on_head" not in vars(cls):
+            cls.on_head = cls.on_get  # type: ignore[attr-defined]  # Falcon looks for both
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -48,8 +48,6 @@ class AccountHook(Resource):
         webhook = await self._services.database.run(find_webhook(caller.account_id))
         show_json(resp, WebhookSettingsDocument.of(webhook))
 
-    on_head = on_get
-
     @Operation(
         id="put_webhooks",
         tag=TAG,
@@ -143,8 +141,6 @@ class Deliveries(Resource):
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [WebhookDelivery.of(delivery) for delivery in page])
 
-    on_head = on_get
-
 
 class DeliveryResource(Resource):
     """GET /webhooks/deliveries/{id}."""
@@ -158,8 +154,6 @@ class DeliveryResource(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
         caller = await self._services.authenticate_reader(req)
         show_json(resp, WebhookDeliveryDetails.of(await find_own_delivery(self._services, caller, delivery_id)))
-
-    on_head = on_get
 
 
 class DeliveryAgain(Resource):

@@ -12,7 +12,7 @@ from api.http.bodies.fields import ignore_unknown
 from api.http.bodies.forms import FormReader, FormShape, Upload
 from api.services.auth import header_key, query_key
 from api.services.services import Services
-from api.work.webhook_fields import HEADERS
+from api.work.common_fields import HEADERS
 from pipeline.accounts.keys import Caller
 from pipeline.kind import AnyKind
 
@@ -35,7 +35,7 @@ class Receiver:
 
     def __init__(self, services: Services, kind: AnyKind, shape: FormShape, check: Check) -> None:
         api = services.settings.api
-        files = [*kind.files, *kind.uploads]
+        files = [*kind.files, *kind.uploads, *([kind.many_files.file] if kind.many_files else ())]
         self._services = services
         self._needs_form = bool(kind.files)
         self._takes_form = bool(files)

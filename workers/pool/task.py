@@ -121,13 +121,13 @@ class LeasedTask(Generic[I]):
         self._artifacts.put(key, data)
         return key
 
-    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, voice: str = "") -> Parts:
+    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, **about: str) -> Parts:
         """Store the next part of a stream and announce it. Raises Stopped.
 
         Its credits are written first, so that no client gets a part unpaid."""
         if not self._parts.prefix:
-            self._parts = Parts(prefix=self._key(), engine=engine, voice=voice)
-        parts = self._parts.model_copy(update={"count": self._parts.count + 1, "engine": engine, "voice": voice})
+            self._parts = Parts(prefix=self._key())
+        parts = self._parts.model_copy(update={"count": self._parts.count + 1, "engine": engine, **about})
         self._artifacts.put(parts.key(self._parts.count), data)
         has_earned = credits > (self._beat.credits or 0)
         self.progress(done, total, credits=credits, checkpoint=parts.checkpoint())

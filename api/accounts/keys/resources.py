@@ -49,8 +49,6 @@ class Keys(KeyBase):
         found = await self._services.database.run(list_keys(caller.account_id))
         show_json(resp, [Key.of(key) for key in found])
 
-    on_head = on_get
-
     @Operation(
         id="post_keys",
         tag=TAG,
@@ -75,8 +73,6 @@ class KeyResource(KeyBase):
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
         await self._show(resp, await self._reader(req), key_id)
-
-    on_head = on_get
 
     @Operation(
         id="patch_key",

@@ -178,8 +178,6 @@ class IndexJobResource(Resource):
         caller = await self._services.authenticate_reader(req)
         show_json(resp, show_index_job(self._services, await find_own(self._services, caller, job_id)))
 
-    on_head = on_get
-
 
 class IndexJobUrls(Resource):
     """GET /indexing/jobs/{id}/urls."""
@@ -202,8 +200,6 @@ class IndexJobUrls(Resource):
         page, total = await self._services.database.run(listing)
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [as_json(record) for record in page])
-
-    on_head = on_get
 
 
 class IndexJobExport(Resource):
@@ -230,8 +226,6 @@ class IndexJobExport(Resource):
         else:
             resp.content_type = "text/csv; charset=utf-8"
             resp.stream = csv_pieces(export, byte_order_mark=for_excel)
-
-    on_head = on_get
 
 
 class IndexRetry(IndexWork):
@@ -282,4 +276,4 @@ class IndexRetry(IndexWork):
         sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()
         submission = replace(order.submission, request_hash=sent, joins_open=True)
         again = replace(order, submission=submission).with_webhook(job.webhook_url, job.webhook_events)
-        return await self._with_webhook(req, fields, again)
+        return await self._with_common(req, fields, again)

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from capabilities.speech.handlers.rendering import SpeechRenderer
 from capabilities.speech.handlers.script import write_script
-from capabilities.speech.handlers.speech import SpeakingHandler
+from capabilities.speech.handlers.speech import SpeakingHandler, append_all
 from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.batch import SpeechBatchInput
 from capabilities.speech.kinds.fields import AudioFile
@@ -38,12 +38,9 @@ class ChapterHandler(SpeakingHandler[B, AudioFile], Generic[B]):
     def speak_into(self, track: Track, task: Task[B], speaking: SpeechRenderer, timeline: Timeline) -> int:
         """Append the text with its pauses to a track, and note its times. Return the number of chunks."""
         script = write_script(task.input, limit=CHUNK_CHARACTERS, language=speaking.language)
-        for number, spoken in enumerate(speaking.perform(script, stop=task.is_stopped), start=1):
-            track.append_silence(spoken.silence)
-            timeline.add(spoken, track.duration)
-            if spoken.utterance is not None:
-                track.append_sound(spoken.utterance.sound)
-            task.progress(number, len(script) + encoding_steps(len(script)))
+        steps = len(script) + encoding_steps(len(script))
+        for number, _ in enumerate(append_all(track, speaking, script, timeline, task.is_stopped), start=1):
+            task.progress(number, steps)
         return len(script)
 
 
@@ -56,9 +53,8 @@ class SpeechBatchHandler(ChapterHandler[SpeechBatchInput]):
         with MeasuredTrack(voice.natural_sample_rate_hertz) as track:
             chunks = self.speak_into(track, task, speaking, timeline)
             sound = Levelled(track, track.measured())
-            return keep_mp3(
-                task, sound, self.ffmpeg, engine=voice.engine, voice=voice.id, timeline=timeline, chunks=chunks
-            )
+            about: dict[str, Any] = {"engine": voice.engine, "voice": voice.id, "warning": speaking.warning}
+            return keep_mp3(task, sound, self.ffmpeg, timeline=timeline, chunks=chunks, **about)
 
 
 def encoding_steps(chunks: int) -> int:
@@ -73,6 +69,7 @@ def keep_mp3(
     *,
     engine: str,
     voice: str | None = None,
+    warning: str | None = None,
     timeline: Timeline | None = None,
     chunks: int = 0,
 ) -> Done[AudioFile]:
@@ -84,5 +81,6 @@ def keep_mp3(
         artifact = task.store(file, suffix=".mp3")
     duration = timedelta(seconds=len(sound) / sound.sample_rate)
     times = timeline and timeline.keep(task, duration)
-    made = AudioFile(artifact=artifact, duration_seconds=duration.total_seconds(), voice=voice, times=times)
+    seconds = duration.total_seconds()
+    made = AudioFile(artifact=artifact, duration_seconds=seconds, voice=voice, warning=warning, times=times)
     return Done(made, engine=engine)

@@ -59,9 +59,9 @@ class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicInput]):
             Track(voice.natural_sample_rate_hertz) as spoken,
         ):
             chunks = self.speak_into(spoken, task, speaking, timeline)
-            about = {"engine": voice.engine, "voice": voice.id, "timeline": timeline, "chunks": chunks}
+            about = {"engine": voice.engine, "voice": voice.id, "warning": speaking.warning}
             with spoken.resampled(self.ffmpeg, MIX_RATE) as speech:
-                return keep_mix(task, speech, music, self.ffmpeg, **about)
+                return keep_mix(task, speech, music, self.ffmpeg, timeline=timeline, chunks=chunks, **about)
 
 
 class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):

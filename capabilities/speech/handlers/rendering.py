@@ -32,16 +32,17 @@ class SpokenLine:
 
 @dataclass(frozen=True, slots=True)
 class SpeechRenderer:
-    """The engine and voice of one text, with speed, pitch and gain."""
+    """The engine and voice of one text, with speed and pitch."""
 
     engine: Synthesizer
     voice: Voice
     speed: float
     pitch: float
-    gain_db: float
     lexicon: Replacements = field(default_factory=Replacements)
     #: The language that was asked for; None for the voice's first.
     asked: str | None = None
+    #: For the client: which voice would suit the request better.
+    warning: str | None = None
 
     @property
     def language(self) -> str:
@@ -93,15 +94,12 @@ class SpeechRenderer:
         if not text.strip():
             return spans, None
         try:
-            utterance = self.engine.utter(
-                text, voice=self.voice.id, speed=self.speed, pitch=self.pitch, gain_db=self.gain_db, stop=stop
-            )
+            utterance = self.engine.utter(text, voice=self.voice.id, speed=self.speed, pitch=self.pitch, stop=stop)
         except NothingToSpeak:
             return spans, None
-        # So that the silence at a mark is as long as the mark says.
-        starts_at_mark = line.marks > NONE
-        if starts_at_mark or line.ends_at_mark:
-            utterance = utterance.trimmed(start=starts_at_mark, end=line.ends_at_mark)
+        # So that a pause is as long as was asked for.
+        if line.starts_at_pause or line.ends_at_pause:
+            utterance = utterance.trimmed(start=line.starts_at_pause, end=line.ends_at_pause)
         return spans, utterance
 
     def _read(self, written: str) -> list[Span]:

@@ -48,11 +48,6 @@ class SpokenRequest(Request):
     has_strict_marks: ClassVar[bool] = True
 
     @property
-    def gain_db(self) -> float:
-        """The gain in decibels."""
-        return 0.0
-
-    @property
     def gap(self) -> timedelta:
         """The silence between two chunks of the text."""
         return NONE
@@ -107,6 +102,7 @@ class AudioFile(Stored):
     artifact: str
     duration_seconds: float
     voice: str | None = None
+    warning: str | None = None
     times: SpokenTimes | None = None
 
 
@@ -176,34 +172,38 @@ class SpeechKind:
         return [NewItem(request, speech_credits(len(request.text)) + self.more_credits)]
 
 
-def voice_header(voice: str | None) -> dict[str, str]:
-    """Return the header that names the voice; empty if there is no voice, or its name does not fit in a header."""
-    return {"X-Voice": voice} if voice and voice.isascii() and voice.isprintable() else {}
+def voice_headers(voice: str | None, warning: str | None) -> dict[str, str]:
+    """Return the headers that name the voice and warn of it, without what does not fit in a header."""
+    told = {"X-Voice": voice, "X-Warning": warning}
+    return {name: value for name, value in told.items() if value and value.isascii() and value.isprintable()}
 
 
 class OneFile:
     """The answer of the kinds that deliver one audio file."""
 
     answer: ClassVar[Answer] = Answer("audio/mpeg")
+    shown_by: ClassVar[tuple[str, ...]] = ("artifact",)
     filename: ClassVar[str]
 
     def response(self, job: Job, items: Sequence[FinishedItem[Any, AudioFile]]) -> Response:
         """Return the file, or JSON with its timestamps and a link to it."""
         sound = items[0].delivered
-        if sound.times is not None and job.expires_at is not None:
+        headers = voice_headers(sound.voice, sound.warning)
+        if sound.times is not None:
             media = timed_speech(
                 sound.times,
                 artifact=sound.artifact,
-                expires_at=job.expires_at,
+                expires_at=job.expires_at or items[0].ended_at,  # a kept job has none; its links are made anew
                 content_type=self.answer.content_type,
                 duration=round(sound.duration_seconds, 3),
                 voice=sound.voice,
                 engine=job.engine,
+                warnings=[sound.warning] if sound.warning else [],
                 credits_used=items[0].credits,
             )
-            return Response(media, headers=voice_header(sound.voice))
+            return Response(media, headers=headers)
         return Response(
             artifacts=[sound.artifact],
             content_type=self.answer.content_type,
-            headers={"Content-Disposition": f"attachment; filename={self.filename}", **voice_header(sound.voice)},
+            headers={"Content-Disposition": f"attachment; filename={self.filename}", **headers},
         )

@@ -51,6 +51,7 @@ class TimedSpeech(BaseModel):
     estimated: bool = Field(description="The engine told no times; they are estimated from the lengths of words.")
     sentences: list[TimedSentence]
     words: list[TimedWord]
+    warnings: list[str] = Field(description="Why another voice would suit the request better.")
     srt_url: str = Field(description="Subtitles as SubRip.")
     vtt_url: str = Field(description="Subtitles as WebVTT.")
     credits_used: int

@@ -106,8 +106,6 @@ class LexiconResource(Resource):
         caller = await self._services.authenticate_reader(req)
         _show(resp, await self._services.database.run(find_lexicon(caller.account_id)))
 
-    on_head = on_get
-
     @Operation(
         id="put_lexicon",
         tag="synthesis",

@@ -15,6 +15,7 @@ class SubmitOptions(TypedDict, total=False):
     idempotency_key: str | None
     webhook_url: str | None  #: receives the job's end instead of the account's webhook
     webhook_events: Sequence[str] | None
+    priority: Literal["low", "normal", "high"] | None  #: among the account's own jobs, by default the key's
     more: Mapping[str, Any] | None  #: further fields, such as those of a newer service
 
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 from systems import Answer, Running, clean_environment, command, only, system
+from waiting import wait_for
 
 from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.handlers.script import write_script
@@ -219,10 +220,10 @@ def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(servi
     assert (answer.json["code"], answer.json["details"][0]["field"]) == ("audio_undecodable", "music")
     assert answer.json["message"].startswith("music: The file is not audio")
     assert answer.headers["X-Credits-Used"] == "0"
-    until = time.monotonic() + 120
-    while [path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]:
-        assert time.monotonic() < until, "the upload is kept"
-        time.sleep(0.05)
+    wait_for(
+        lambda: not ([path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]),
+        about=lambda: "the upload is kept",
+    )
 
 
 def fetch(url: str) -> tuple[str, bytes]:

@@ -15,6 +15,7 @@ from babel import Locale
 from capabilities.speech.engines import Synthesizer
 from capabilities.speech.engines.espeak.sonic import load_sonic
 from capabilities.speech.engines.neural.speaking import NeuralVoice, speak
+from capabilities.speech.engines.neural.voiced import LOUDNESS
 from capabilities.speech.engines.utterance import Utterance
 from capabilities.speech.voices.voices import Voice
 from pipeline.errors import NotReady
@@ -74,6 +75,7 @@ class NeuralSynthesizer(Synthesizer):
     packages: Sequence[str] = ("onnxruntime",)
     #: Whether a voice is loaded only when it is asked for.
     is_lazy = False
+    loudness = LOUDNESS
 
     def __init__(self, store: ModelStore) -> None:
         self._store = store

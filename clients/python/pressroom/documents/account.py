@@ -41,6 +41,7 @@ class Key(Document):
     requests_per_minute: int | None = None
     credits_per_month: int | None = None
     routes: list[str] | None = None  #: routes that it may use; None: all
+    priority: str = "normal"  #: of its requests that name none
     credits_used_this_month: int | None = None
     credits_held: int | None = None
     created_at: datetime

@@ -53,6 +53,9 @@ class IndexMonitor(Document):
     every: str  #: day or week
     engine: str | None = None
     index: str | None = None
+    diagnose: bool = False
+    until_indexed: bool = False
+    finished_at: datetime | None = None  #: when it paused by itself, as every URL was indexed
     sitemap_url: str | None = None
     total_urls: int | None = None
     webhook_url: str | None = None

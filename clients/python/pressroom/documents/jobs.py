@@ -40,6 +40,7 @@ class Job(Document):
     engine: str | None = None
     route: str
     source: str | None = None
+    priority: str = "normal"  #: low, normal or high, among its account's jobs
     name: str | None = None
     request_id: str
     links: dict[str, str] = field(default_factory=dict)

@@ -50,6 +50,7 @@ class Timing(Document):
     duration: float
     voice: str | None = None
     engine: str | None = None
+    warnings: list[str] = Field(default_factory=list)
     estimated: bool
     sentences: list[SpokenSentence]
     words: list[SpokenWord]
@@ -66,6 +67,7 @@ class Speech:
     credits_used: int | None
     engine: str | None
     voice: str | None
+    warning: str | None = None  #: which voice would suit the text better, and how it comes
     file: Path | None = None
     timing: Timing | None = None
     srt: str | None = None

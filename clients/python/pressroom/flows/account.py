@@ -1,7 +1,7 @@
 """Account: its keys, its usage and its webhook; each job may name another by `webhook_url`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pressroom.documents.account import Key, KeyVerification, Usage, Webhook, WebhookDelivery, WebhookSecret
 from pressroom.exchange import Ask, Flow, StreamFlow
@@ -36,10 +36,12 @@ def create_key(
     requests_per_minute: int | None = None,
     credits_per_month: int | None = None,
     routes: Sequence[str] | None = None,
+    priority: Literal["low", "normal", "high"] | None = None,
 ) -> Flow[Key]:
     """Create a key; its secret is in this answer only."""
     limits = {"requests_per_minute": requests_per_minute, "credits_per_month": credits_per_month, "routes": routes}
-    answer = yield from service.ask(Ask("POST", "/keys", fields=given({"name": name, **limits}), repeatable=False))
+    fields = given({"name": name, **limits, "priority": priority})
+    answer = yield from service.ask(Ask("POST", "/keys", fields=fields, repeatable=False))
     return Key.read(answer.json)
 
 

@@ -122,11 +122,16 @@ def create_monitor(
     engine: str | None = None,
     index: str | None = None,
     webhook_url: str | None = None,
+    diagnose: bool | None = None,
+    until_indexed: bool | None = None,
 ) -> Flow[IndexMonitor]:
-    """Check URLs, or those of a sitemap, every day or week. This answer alone has the `webhook_secret`."""
+    """Check URLs, or those of a sitemap, every day or week. This answer alone has the `webhook_secret`.
+
+    `diagnose` finds out why pages are missing; `until_indexed` pauses it once none is."""
     fields = {"urls": urls, "every": every, "sitemap_url": sitemap_url, "name": name}
     more = {"engine": engine, "index": index, "webhook_url": webhook_url}
-    ask = Ask("POST", MONITORS, fields=given(fields | more), repeatable=False)
+    ticked = {"diagnose": diagnose, "until_indexed": until_indexed}
+    ask = Ask("POST", MONITORS, fields=given(fields | more | ticked), repeatable=False)
     return IndexMonitor.read((yield from service.ask(ask)).json)
 
 

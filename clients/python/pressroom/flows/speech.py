@@ -158,6 +158,7 @@ def _speech(
         credits_used=timing.credits_used,
         engine=timing.engine,
         voice=timing.voice,
+        warning=next(iter(timing.warnings), None),
         timing=timing,
         srt=srt.content.decode(),
         vtt=vtt.content.decode(),
@@ -172,6 +173,7 @@ def _sound(answer: Answer) -> Speech:
         credits_used=int(used) if used is not None else None,
         engine=answer.headers.get("X-Engine"),
         voice=answer.headers.get("X-Voice"),
+        warning=answer.headers.get("X-Warning"),
         file=Path(answer.file) if answer.file is not None else None,
         held=answer.content,
     )
