@@ -10,6 +10,7 @@ from capabilities.alt_text.kinds.fields import (
     EXAMPLE_URL,
     HANDLER,
     LANE,
+    ORIGINS,
     PICTURE_LIMITS,
     Hinted,
     ImageUrl,
@@ -20,7 +21,7 @@ from capabilities.alt_text.kinds.fields import (
 )
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response, Source
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Origin, Request, Response, Source
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 from pipeline.settings import Settings
@@ -69,6 +70,7 @@ class BatchResult(BaseModel):
     confidence: float | None = None
     language: str | None = None
     engine: str | None = None
+    origin: Origin | None = None
     credits_used: int
     draft: bool | None = None
     decorative: bool | None = None
@@ -107,6 +109,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     lanes = (LANE,)
     answer = Answer(model=AltTextBatchResult, shows_inputs=True, without_success=True)
     limits = PICTURE_LIMITS
+    origins = ORIGINS
 
     def __init__(self, max_images: int = MAX_IMAGES) -> None:
         self._max_images = max_images
@@ -171,6 +174,7 @@ def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
         "confidence": main.confidence,
         "language": output.language,
         "engine": output.engine,
+        "origin": AltTextBatch.origin(output.engine),
         "credits_used": item.credits,
         **({"decorative": True} if main.decorative else {}),
         **({"draft": True, "advice": output.advice} if main.draft else {}),

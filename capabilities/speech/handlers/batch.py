@@ -16,6 +16,7 @@ from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.media.audio.levelling import Levelled
 from workers.media.audio.loudness import MeasuredTrack
 from workers.media.audio.track import Track
+from workers.media.marks.marking import Made
 
 #: Characters of a chunk (docs/speech.md).
 CHUNK_CHARACTERS = 250
@@ -55,7 +56,7 @@ class SpeechBatchHandler(ChapterHandler[SpeechBatchInput]):
             chunks = self.speak_into(track, task, speaking, timeline)
             sound = Levelled(track, track.measured())
             return keep_mp3(
-                task, sound, self.ffmpeg, engine=voice.engine, voice=voice.id, timeline=timeline, chunks=chunks
+                task, sound, self.ffmpeg, made=speaking.made, voice=voice.id, timeline=timeline, chunks=chunks
             )
 
 
@@ -69,7 +70,7 @@ def keep_mp3(
     sound: Levelled,
     ffmpeg: Ffmpeg,
     *,
-    engine: str,
+    made: Made,
     voice: str | None = None,
     timeline: Timeline | None = None,
     chunks: int = 0,
@@ -78,8 +79,8 @@ def keep_mp3(
     steps = encoding_steps(chunks)
     sound.on_read = lambda share: task.progress(round(chunks + share * steps, 1), chunks + steps)
     with encoded_mp3(ffmpeg, sound, stop=task.is_stopped) as file:
-        artifact = task.store(file, suffix=".mp3")
+        artifact = task.store(file, suffix=".mp3", made=made)
     duration = timedelta(seconds=len(sound) / sound.sample_rate)
     times = timeline and timeline.keep(task, duration)
-    made = AudioFile(artifact=artifact, duration_seconds=duration.total_seconds(), voice=voice, times=times)
-    return Done(made, engine=engine)
+    audio = AudioFile(artifact=artifact, duration_seconds=duration.total_seconds(), voice=voice, times=times)
+    return Done(audio, engine=made.engine, models=made.models)

@@ -158,7 +158,7 @@ class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
                         writer.write(spoken.utterance.sound)
                 duration = writer.duration
             file.seek(0)
-            artifact = task.store(file, suffix=".wav")
+            artifact = task.store(file, suffix=".wav", made=speaking.made)
         seconds, times = duration.total_seconds(), timeline.keep(task, duration)
         wav = AudioFile(artifact=artifact, voice=speaking.voice.id, duration_seconds=seconds, times=times)
-        return Done(wav, engine=speaking.voice.engine)
+        return Done(wav, engine=speaking.voice.engine, models=speaking.made.models)
