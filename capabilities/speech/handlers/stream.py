@@ -75,7 +75,7 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamInput, Parts]):
         writer = _PartWriter(task, speaking.voice, chunks=len(script))
         rate, made = speaking.voice.natural_sample_rate_hertz, speaking.made
         tags = stream_tags(made.source) if self.settings.marks.enabled else ()
-        encoding = [*tags, *ENCODINGS[task.input.response_format]]
+        encoding = [*ENCODINGS[task.input.response_format], *tags]
         try:
             # The encoder starts while the first chunk is spoken.
             with EncodedStream(self.ffmpeg, sample_rate=rate, sink=writer.add, encoding=encoding) as encoder:

@@ -83,7 +83,7 @@ class Marker:
         self._settings = settings
         self._database = database
         self._lock = threading.Lock()
-        self._identity: Identity | None = None
+        self.identity: Identity | None = None
         self._signer: c2pa.Signer | None = None
         self._context: c2pa.Context | None = None
 
@@ -117,9 +117,9 @@ class Marker:
     def _current_signer(self) -> "c2pa.Signer":
         import c2pa
 
-        if self._signer is None or self._identity is None or not self._identity.lasts(datetime.now(UTC)):
-            self._identity = current_identity(self._settings, self._database)
-            info = c2pa.C2paSignerInfo(c2pa.C2paSigningAlg.ES256, self._identity.certificates, self._identity.key, None)
+        if self._signer is None or self.identity is None or not self.identity.lasts(datetime.now(UTC)):
+            self.identity = current_identity(self._settings, self._database)
+            info = c2pa.C2paSignerInfo(c2pa.C2paSigningAlg.ES256, self.identity.certificates, self.identity.key, None)
             self._signer = c2pa.Signer.from_info(info)
             self._context = c2pa.Context(c2pa.Settings.from_dict(C2PA_SETTINGS))
         return self._signer
