@@ -13,7 +13,7 @@ from capabilities.speech.kinds.timestamps import SpokenTimes, timed_speech
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, WHOLE, Answer, FinishedItem, NewItem, Request, Response, Stored
+from pipeline.kind import NOT_BLANK, WHOLE, Answer, FinishedItem, NewItem, Origin, Request, Response, Stored
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 
@@ -128,6 +128,7 @@ class SpeechKind:
     #: Longest text, in Unicode code points (docs/speech.md), and the routes for longer ones, with their limits.
     max_characters: ClassVar[int]
     longer_routes: ClassVar[Mapping[str, int]] = {}
+    origins: ClassVar[Mapping[str, Origin]] = {"": "synthetic"}
     #: Credits on top of those for the speech.
     more_credits: ClassVar[int] = 0
 
@@ -199,6 +200,7 @@ class OneFile:
                 voice=sound.voice,
                 engine=job.engine,
                 warnings=[sound.warning] if sound.warning else [],
+                origin="synthetic",
                 credits_used=items[0].credits,
             )
             return Response(media, headers=headers)

@@ -1,5 +1,7 @@
 """Music: puts background music under a spoken text or under a recording."""
 
+from types import MappingProxyType
+
 from pydantic import Field
 
 from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatchRequest
@@ -62,6 +64,7 @@ class AddMusic(OneFile, Kind[AddMusicRequest, AddMusicRequest, AudioFile]):
     files = ("audio", "music")
     example = {"audio": "@speech", "music": "@music"}
     filename = "output_with_music.mp3"
+    origins = MappingProxyType({"": "composed"})
 
     def items(self, request: AddMusicRequest) -> list[NewItem[AddMusicRequest]]:
         return [NewItem(request, MUSIC_CREDITS)]

@@ -50,7 +50,7 @@ class Timing(Document):
     duration: float
     voice: str | None = None
     engine: str | None = None
-    warnings: list[str] = Field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     estimated: bool
     sentences: list[SpokenSentence]
     words: list[SpokenWord]

@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0029"
-down_revision = "0028"
+revision = "0033"
+down_revision = "0032"
 
 
 def upgrade() -> None:
