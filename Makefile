@@ -102,7 +102,11 @@ bench: install-test  ## measure against this machine's limits and other job queu
 quality: install-test  ## count errors in speech, transcripts, posts and alt texts (ARGS='speech --count 20')
 	$(BIN)/python -m benchmarks.quality $(ARGS)
 
-docs: install-test  ## build the documents as a site in site/
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e clients/python -e '.[docs]'
+	@touch $(VENV)/installed $@
+
+docs: $(VENV)/installed-docs  ## build the documents as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 npm: install  ## build the npm package of the JavaScript client in clients/javascript (needs Node 20)
