@@ -74,6 +74,8 @@ export class Transport {
       throw notPressroom(address, response.status);
     }
     this.#hasAnswered = true;
+    const ignored = response.headers.get("X-Ignored-Fields");
+    if (ignored) console.warn(`These fields have no effect on ${address}: ${ignored}.`);
     return response.ok ? response : refusal(response, address);
   }
 }
