@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from crash_actions import CREDITS, Action
-from crash_api import Answer
 from crash_site import FILES
+from http_service import Answer
 from payers import open_account
 
 from pipeline import lifecycle
