@@ -65,7 +65,7 @@ class Services:
         self.kinds = kinds
         self.metrics = Metrics()
         self.tracer = open_tracer(settings, "api")
-        self._telling = ProcessReporter(lambda: "api")
+        self._telling = ProcessReporter(lambda: "api", settings)
         self.limits = RateLimits(client, settings.limits)
         self.authenticator = Authenticator(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
         self.waiting = WaitingRequests(database, capacity=settings.api.max_waiting)

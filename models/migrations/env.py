@@ -1,7 +1,11 @@
-"""What Alembic runs: migrations on the connection that `pipeline.lifecycle.migrations` hands in."""
+"""What Alembic runs: migrations on the connection that `pipeline.database.migrate` hands in."""
 
 from alembic import context
+from sqlmodel import SQLModel
 
-context.configure(connection=context.config.attributes["connection"])
+import models  # noqa: F401  the tables register themselves
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=SQLModel.metadata, compare_server_default=True)
 with context.begin_transaction():
     context.run_migrations()

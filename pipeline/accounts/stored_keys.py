@@ -8,12 +8,14 @@ from pydantic import BaseModel, Field
 
 from pipeline.accounts.keys import INSERT_KEY, KeyLimits, NewKey, key_columns
 from pipeline.database import SQL, Row, Statement, assignments, row_of, rows_of
+from pipeline.lifecycle import Priority
 from pipeline.timestamps import Timestamp
 from pipeline.usage.usage_days import used_sql
 
 REQUESTS = "Most requests per minute; null for the account's limit."
 CREDITS = "Most credits per calendar month (UTC); null for no limit."
 ROUTES = "Paths that it may use, such as /tts; null for all."
+PRIORITY = "Of its requests that name none; orders the account's own jobs alone."
 
 
 class Key(BaseModel):
@@ -25,6 +27,7 @@ class Key(BaseModel):
     requests_per_minute: int | None = Field(description=REQUESTS)
     credits_per_month: int | None = Field(description=CREDITS)
     routes: list[str] | None = Field(description=ROUTES)
+    priority: Priority = Field(description=PRIORITY)
     credits_used_this_month: int = Field(description="Credits captured since the month began (UTC).")
     credits_held: int = Field(description="Credits held for its open jobs; they count towards the month.")
     created_at: Timestamp
@@ -33,7 +36,7 @@ class Key(BaseModel):
 
 # Valid keys, without the one that stands for the dashboard's sessions. The ledger says what is held, as its jobs do.
 _SELECT = SQL("""
-SELECT k.id, k.name, k.hint, k.requests_per_minute, k.credits_per_month, k.routes,
+SELECT k.id, k.name, k.hint, k.requests_per_minute, k.credits_per_month, k.routes, k.priority,
        coalesce(c.captured, 0)::bigint AS credits_used_this_month, coalesce(c.held, 0)::bigint AS credits_held,
        k.created_at, k.last_used_at
 FROM api_key k
@@ -44,7 +47,7 @@ LEFT JOIN (
 WHERE k.account_id = %(account)s AND k.revoked_at IS NULL AND NOT k.is_dashboard
 """).format(used=used_sql())
 #: Columns that a request may change.
-CHANGEABLE = ("name", "requests_per_minute", "credits_per_month", "routes")
+CHANGEABLE = ("name", "requests_per_minute", "credits_per_month", "routes", "priority")
 _ADD_WITHIN = SQL(
     "{insert} WHERE (SELECT count(*) FROM api_key k WHERE k.account_id = %(account)s"
     " AND k.revoked_at IS NULL AND NOT k.is_dashboard) < %(most)s RETURNING id"

@@ -34,7 +34,7 @@ _WANTED = {
         "EXISTS (SELECT FROM unnest(%(routes)s::text[]) r WHERE j.route = r OR starts_with(j.route, r || '/{'))"
     ),
 }
-#: States of which there are few, with the conditions of their partial indexes (models/migrations).
+#: States of which there are few, with the conditions of their partial indexes (models/jobs.py).
 _FEW = {
     frozenset({"queued", "running"}): SQL("j.finished_at IS NULL"),
     frozenset({"partial", "failed", "cancelled", "expired"}): SQL(

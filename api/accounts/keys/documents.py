@@ -5,8 +5,9 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pipeline.accounts.keys import MAX_CREDITS, MAX_REQUESTS, KeyLimits
-from pipeline.accounts.stored_keys import CREDITS, REQUESTS, ROUTES, Key
+from pipeline.accounts.stored_keys import CREDITS, PRIORITY, REQUESTS, ROUTES, Key
 from pipeline.kind import WHOLE, Request
+from pipeline.lifecycle import Priority
 
 #: Longest name, and most routes of a key.
 MAX_NAME = 100
@@ -27,12 +28,13 @@ class KeyRequest(Request):
     requests_per_minute: Requests | None = Field(None, description=REQUESTS)
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)
+    priority: Priority = Field("normal", description=PRIORITY)
 
     @property
     def limits(self) -> KeyLimits:
         """Return the key's limits."""
         routes = None if self.routes is None else tuple(dict.fromkeys(self.routes))
-        return KeyLimits(self.requests_per_minute, self.credits_per_month, routes)
+        return KeyLimits(self.requests_per_minute, self.credits_per_month, routes, self.priority)
 
 
 class KeyChanges(Request):
@@ -44,6 +46,7 @@ class KeyChanges(Request):
     requests_per_minute: Requests | None = Field(None, description=REQUESTS)
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)
+    priority: Priority = Field("normal", description=PRIORITY)
 
 
 class KeyCreated(Key):

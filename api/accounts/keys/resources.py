@@ -7,7 +7,7 @@ import falcon.asgi
 
 from api.accounts.keys.documents import KeyChanges, KeyCreated, KeyRequest
 from api.accounts.keys.making import change_own_key, create_key, delete_own_key, find_own_key, require_unlimited
-from api.http.bodies.fields import read_fields
+from api.http.bodies.fields import read_sent_fields
 from api.http.operations import LOCATION, Operation, Reply
 from api.services.resource import Resource, read_sent
 from api.work.answers import show_json
@@ -60,7 +60,7 @@ class Keys(KeyBase):
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         caller, body = await self._sent(req)
-        made, stored = await create_key(self._services, caller.account_id, read_fields(KeyRequest, body))
+        made, stored = await create_key(self._services, caller.account_id, read_sent_fields(req, KeyRequest, body))
         resp.set_header("Location", f"/keys/{made.id}")
         show_json(resp, KeyCreated(**stored.model_dump(), api_key=made.secret), 201)
 
@@ -86,7 +86,7 @@ class KeyResource(KeyBase):
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
         caller, body = await self._sent(req)
         key = await find_own_key(self._services, caller.account_id, key_id)
-        wanted = read_fields(KeyChanges, body)
+        wanted = read_sent_fields(req, KeyChanges, body)
         changed = wanted.model_dump(include=wanted.model_fields_set)
         await change_own_key(self._services, caller.account_id, key, changed)
         await self._show(resp, caller, key_id)

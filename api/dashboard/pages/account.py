@@ -15,7 +15,7 @@ from pipeline.accounts.sessions import EmailInvalid, Owner, end_sessions, list_s
 from pipeline.accounts.sign_in import set_email
 from pipeline.errors import InvalidRequest
 
-PAGE = Page("/dashboard/account", "Account", NavigationSection.ACCOUNT, order=100)
+PAGE = Page("/dashboard/account", "Account", NavigationSection.ACCOUNT, order=100, icon="circle-user")
 #: Fields of the form that can be wrong, by the code of what is.
 FIELDS = {"password_wrong": "current", "email_invalid": "email", "email_taken": "email"}
 

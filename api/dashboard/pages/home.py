@@ -13,7 +13,7 @@ from api.services.resource import Resource
 from pipeline.database import SQL, Row, Statement
 from pipeline.jobs.job_views import open_sql
 
-PAGE = Page("/dashboard", "Home", NavigationSection.HOME)
+PAGE = Page("/dashboard", "Home", NavigationSection.HOME, icon="house")
 #: Jobs that are shown.
 JOBS = 5
 

@@ -22,7 +22,7 @@ from api.services.resource import Resource
 from pipeline.accounts.sessions import Session
 from pipeline.accounts.stored_keys import CHANGEABLE, Key, list_keys
 
-PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10)
+PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10, icon="key-round")
 #: Fields that are left out where nothing was written.
 NUMBERS = ("requests_per_minute", "credits_per_month")
 
@@ -116,7 +116,7 @@ class KeyDeletion(KeysBase):
 
 def read_key(form: Form) -> KeyRequest:
     """Return the key in a form: an empty number means no limit, no routes mean all. Raises FieldsInvalid."""
-    sent: dict[str, Any] = {"name": form.text("name")}
+    sent: dict[str, Any] = {"name": form.text("name"), "priority": form.text("priority", "normal")}
     sent |= {name: text for name in NUMBERS if (text := form.text(name).replace(",", ""))}
     if routes := form.texts("routes"):
         sent["routes"] = routes
@@ -126,15 +126,16 @@ def read_key(form: Form) -> KeyRequest:
 def written(key: Key | None) -> dict[str, Any]:
     """Return the form's values for a key, or for a new one."""
     if key is None:
-        return {"name": "", **dict.fromkeys(NUMBERS, ""), "routes": []}
+        return {"name": "", "priority": "normal", **dict.fromkeys(NUMBERS, ""), "routes": []}
     numbers = {name: getattr(key, name) for name in NUMBERS}
     shown = {name: "" if value is None else value for name, value in numbers.items()}
-    return {"name": key.name, **shown, "routes": key.routes or []}
+    return {"name": key.name, "priority": key.priority, **shown, "routes": key.routes or []}
 
 
 def as_written(form: Form) -> dict[str, Any]:
     """Return the form's values as they came."""
-    return {"name": form.text("name"), **{name: form.text(name) for name in NUMBERS}, "routes": form.texts("routes")}
+    texts = {name: form.text(name) for name in ("name", "priority", *NUMBERS)}
+    return {**texts, "routes": form.texts("routes")}
 
 
 def faults_of(error: FieldsInvalid | RouteUnknown | TooManyKeys) -> dict[str, str]:

@@ -17,7 +17,7 @@ from pipeline.database import SQL, Statement
 from pipeline.usage.usage_days import used_sql
 from pipeline.usage.usage_report import DaySpan, Used, read_ledger, read_used, summed
 
-PAGE = Page("/dashboard/usage", "Usage", NavigationSection.ACCOUNT, order=20)
+PAGE = Page("/dashboard/usage", "Usage", NavigationSection.ACCOUNT, order=20, icon="chart-column")
 #: Lines of the ledger on a page.
 LINES = 50
 #: Routes and keys that a plot tells apart; the others are summed.

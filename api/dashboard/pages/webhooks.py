@@ -19,7 +19,7 @@ from pipeline.webhooks.deliveries import STATES
 from pipeline.webhooks.events import EVENTS
 from pipeline.webhooks.log import list_deliveries
 
-PAGE = Page("/dashboard/webhooks", "Webhooks", NavigationSection.ACCOUNT, order=50)
+PAGE = Page("/dashboard/webhooks", "Webhooks", NavigationSection.ACCOUNT, order=50, icon="webhook")
 DELIVERIES_A_PAGE = 25
 #: The form sends an empty state for all of them.
 STATE = choice("state", "Only deliveries in this state.", ("", *STATES))

@@ -199,11 +199,17 @@ def test_music_lies_under_speech_and_stands_before_and_behind_it(service: Runnin
 def test_music_is_put_under_a_recording(service: Running, espeak: Espeak, music: Path) -> None:
     recording = encode_wav(espeak.speak(SENTENCES, voice="en-US"))
 
-    answer = send_form(service, "/tts/add-music", {}, {"audio": recording, "music": music.read_bytes()})
+    answer = send_form(
+        service,
+        "/tts/add-music",
+        {"bit_rate": "96", "channels": "2"},
+        {"audio": recording, "music": music.read_bytes()},
+    )
 
     assert answer.status == 200
     assert answer.headers["X-Credits-Used"] == "1"
     assert "X-Voice" not in answer.headers
+    assert "44100 Hz, stereo, fltp, 96 kb/s" in said_of(answer.body)
     assert len(samples(answer.body)) == pytest.approx(len(samples(recording)), abs=RATE / 10)
 
 

@@ -95,6 +95,25 @@ FAULTS = (
         ("submit", "SELECT c.open_items, c.open_by_kind, c.unfinished INTO",
          "SELECT submit.open_items, c.open_by_kind, submit.open_items INTO"),
     )),
+    Fault("a pause of an account is not looked at", (
+        ("lock_ready", "<> ALL (p_accounts)", "IS NOT NULL"),
+    )),
+    Fault("a pause of a kind is not looked at", (
+        ("unpaused", "l.owner <> ALL (paused_kinds)", "true"),
+        ("lock_ready", "i.kind <> ALL (p_kinds)", "true"),
+    )),
+    Fault("what has priority overtakes everybody", (
+        ("overtake", "j.account_id = p_account AND ", ""),
+    )),
+    Fault("what is overtaken keeps its turn", (
+        ("overtake", "UPDATE item i SET round = v_round + 1 WHERE i.id = v_old.id;", ""),
+    )),
+    Fault("what is overtaken waits behind what is lower", (
+        ("overtake", "v_movers := v_overtaken;", "v_movers := '{}';"),
+    )),
+    Fault("the same priority is overtaken", (
+        ("overtake", "ARRAY['low', 'normal']", "ARRAY['low', 'normal', 'high']"),
+    )),
     Fault("one purge is taken for the whole job", (
         ("purge", "IF v_gone < p_limit THEN", "IF true THEN"),
     )),

@@ -11,6 +11,7 @@ from workbench import Workbench
 
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
+from pipeline.identifiers import machine
 
 
 def reap(bench: Workbench):
@@ -54,12 +55,23 @@ def test_a_lease_lost_with_the_whole_system_is_no_crash_however_often(bench):
         item = bench.claim_one()
         bench.kill_worker(item)
         before = bench.item(item.item_id)["lease_until"]
-        assert bench.database.run(lifecycle.recover(before)) == 0
-        assert bench.database.run(lifecycle.recover(before + timedelta(seconds=1))) == 1
+        assert bench.database.run(lifecycle.recover(before, [])) == 0
+        assert bench.database.run(lifecycle.recover(before + timedelta(seconds=1), [])) == 1
         assert reap(bench) is None
         bench.wake_early()
 
     assert (bench.claim_one().item_id, bench.item(item.item_id)["crashes"]) == (item.item_id, 0)
+
+
+def test_a_lease_lost_with_its_machine_is_no_crash(bench):
+    bench.job_of()
+    assert bench.database.run(lifecycle.overdue_machines()) == []
+    bench.kill_worker(bench.claim_one())
+
+    assert bench.database.run(lifecycle.overdue_machines()) == [machine()]
+    assert bench.database.run(lifecycle.recover(None, ["01234567"])) == 0
+    assert bench.database.run(lifecycle.recover(None, [machine()])) == 1
+    assert reap(bench) is None
 
 
 def test_a_job_that_is_locked_is_left_for_the_next_sweep(bench):
