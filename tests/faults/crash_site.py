@@ -22,6 +22,7 @@ import tiny_whisper
 from crash_api import crashing_api
 from crash_points import Plan
 from crash_worker import forked, join, pool_process
+from http_service import form
 from payers import Payer, open_account
 from PIL import Image
 from search_engine import SearchEngine, search_engine
@@ -248,10 +249,7 @@ def request_of(kind: AnyKind, picture: str, told: ToldEngines, *, url: str) -> t
     asked = {"Prefer": "respond-async"}
     if not kind.files:
         return path, json.dumps(own).encode(), {"Content-Type": "application/json", **asked}
-    body = b""
-    for name, value in own.items():
-        is_file = name in kind.files
-        content = FILES[name].read_bytes() if is_file else str(value).encode()
-        named = f'; filename="{name}.ogg"' if is_file else ""
-        body += f'--b0\r\nContent-Disposition: form-data; name="{name}"{named}\r\n\r\n'.encode() + content + b"\r\n"
-    return path, body + b"--b0--\r\n", {"Content-Type": "multipart/form-data; boundary=b0", **asked}
+    fields = [(name, str(value).encode(), None) for name, value in own.items() if name not in kind.files]
+    files = [(name, FILES[name].read_bytes(), f"{name}.ogg") for name in own if name in kind.files]
+    body, content_type = form(*fields, *files)
+    return path, body, {"Content-Type": content_type, **asked}
