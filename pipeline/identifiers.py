@@ -4,6 +4,7 @@ import hashlib
 import os
 import socket
 import time
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from uuid import UUID
@@ -33,3 +34,8 @@ def machine() -> str:
     except OSError:
         source = socket.gethostname()
     return hashlib.sha256(source.encode()).hexdigest()[:8]
+
+
+def first_uuid7(at: datetime) -> UUID:
+    """Return the first UUID of version 7 of a moment: those of later moments are greater."""
+    return UUID(int=int(at.timestamp() * 1_000) << 80 | 0x7000 << 64 | 1 << 63)

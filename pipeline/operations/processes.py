@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import socket
 import sys
 import threading
@@ -21,7 +22,7 @@ from pipeline.identifiers import machine
 from pipeline.lifecycle.schema import SCHEMA
 from pipeline.log import get_logger
 from pipeline.operations.supervision import is_supervised
-from pipeline.settings.settings import WorkSettings
+from pipeline.settings import Settings
 
 #: The Redis hash with one field a process.
 HASH = "pressroom:processes"
@@ -48,6 +49,8 @@ class Process:
     schema: str | None = None
     #: Models that it downloads: name, bytes done, bytes in all.
     downloads: list[tuple[str, int, int]] = field(default_factory=list)
+    #: Bytes that the disk of its data can still take; None: it does not tell.
+    free_bytes: int | None = None
 
     @property
     def is_gone(self) -> bool:
@@ -62,8 +65,9 @@ downloads: dict[str, tuple[int, int]] = {}
 class Teller:
     """Tells of this process."""
 
-    def __init__(self, program: Callable[[], str]) -> None:
+    def __init__(self, program: Callable[[], str], folder: Path | None = None) -> None:
         self._program = program
+        self._folder = folder
         self._started = datetime.now(UTC)
         self.field = f"{socket.gethostname()}:{os.getpid()}"
 
@@ -80,9 +84,19 @@ class Teller:
             "started_at": self._started.timestamp(),
             "told_at": time.time(),
             "schema": SCHEMA,
+            "free_bytes": self._free_bytes(),
             "downloads": [(name, *bytes_) for name, bytes_ in list(downloads.items())],
         }
         return json.dumps(told)
+
+    def _free_bytes(self) -> int | None:
+        if self._folder is None:
+            return None
+        absolute = self._folder.absolute()
+        try:
+            return shutil.disk_usage(next(one for one in (absolute, *absolute.parents) if one.exists())).free
+        except OSError:
+            return None
 
 
 def memory_bytes() -> tuple[int, bool]:
@@ -140,8 +154,9 @@ def is_alive(client: "redis.Redis", name: str) -> bool:
 class ProcessReporter:
     """Reports this process to Redis, and that its machine is alive. A report that can't be sent is dropped."""
 
-    def __init__(self, program: Callable[[], str], work: WorkSettings) -> None:
-        self._teller = Teller(program)
+    def __init__(self, program: Callable[[], str], settings: Settings) -> None:
+        self._teller = Teller(program, settings.data)
+        work = settings.work
         self._told = -TELL_EVERY.total_seconds()
         # A lost machine's sign ends before its leases, the youngest of which a heartbeat renewed.
         self._alive_seconds = SIGN_LASTS * (work.lease_seconds - work.heartbeat_seconds)

@@ -32,6 +32,7 @@ from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
+from scripts.system.mass_changing import MassChanging
 from scripts.system.sizing.autoscale import Autoscaler
 from workers.webhooks.sending import WebhookSending
 
@@ -107,11 +108,16 @@ class Sweep:
     def chores(self) -> Mapping[str, Callable[[], int]]:
         """Work beside the steps that asks other servers and may take long; each needs a thread of its own."""
         webhooks = WebhookSending(self._settings)
+        changing = MassChanging(self._database, self._broker, self._kinds, self._settings, self._close)
         return {
             name: partial(self._do_chore, kind, chore)
             for kind in self._kinds.values()
             for name, chore in kind.chores(self._settings).items()
-        } | {"webhooks": partial(webhooks.send_due, self._database)}
+        } | {"webhooks": partial(webhooks.send_due, self._database), "mass_changes": self._all_pages(changing)}
+
+    def _all_pages(self, changing: MassChanging) -> Callable[[], int]:
+        """Return the chore that carries out pages one after another, as long as they change anything."""
+        return lambda: sum(iter(changing.work, 0))
 
     def _do_chore(self, kind: AnyKind, chore: Callable[[Database], int]) -> int:
         done = chore(self._database)
@@ -228,9 +234,13 @@ class Sweep:
     def _delete_files(self) -> dict[str, int]:
         """Delete expired files; the next sweep retries failures."""
         return {
-            "artifacts_deleted": self._tried(lambda: self._artifacts.delete_expired(datetime.now(UTC).date())),
+            "artifacts_deleted": self._tried(self._delete_expired),
             "uploads_deleted": self._tried(self._delete_uploads),
         }
+
+    def _delete_expired(self) -> int:
+        kept = self._database.run(lifecycle.find_kept())
+        return self._artifacts.delete_expired(datetime.now(UTC).date(), kept=kept)
 
     def _delete_uploads(self) -> int:
         old = self._artifacts.orphaned_uploads(timedelta(minutes=self._settings.work.upload_orphan_minutes))
@@ -274,7 +284,7 @@ def sweep(
             for name, chore in sweeper.chores.items():
                 typer.echo(f"{name} {chore()}")
             return
-        ProcessReporter(lambda: "sweep", settings.work).start(connect(redis_url))
+        ProcessReporter(lambda: "sweep", settings).start(connect(redis_url))
         if is_supervised():
             scaler = Autoscaler(settings.data, database, load_kinds(settings))
             threading.Thread(target=partial(_repeat, "scaling", scaler.look, SCALE_SECONDS), daemon=True).start()

@@ -122,7 +122,7 @@ def test_a_process_tells_its_memory_until_it_ends(redis_url: str, monkeypatch: p
     def told() -> list[Process]:
         return [process for process in read_processes(client.hgetall(HASH)) if process.host == "of-its-own"]
 
-    end = ProcessReporter(lambda: "synthesis", Settings().work).start(client)
+    end = ProcessReporter(lambda: "synthesis", Settings()).start(client)
     until = time.monotonic() + 60
     while not told() and time.monotonic() < until:
         time.sleep(0.02)

@@ -1,7 +1,6 @@
 """Whisper: the engine's own code with a model of random weights that knows what to say."""
 
 import threading
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 import tiny_whisper
 from faster_whisper import WhisperModel
 from spoken import RATE, samples_of
+from waiting import wait_for
 
 from capabilities.transcription.engines.whisper import listener
 from capabilities.transcription.engines.whisper.hallucinations import MOST_ALIKE
@@ -170,10 +170,7 @@ def test_an_idle_model_comes_when_it_is_needed_and_leaves_the_memory_again(whisp
     assert not engine._listener._loaded.model.model_is_loaded
 
     assert heard(engine, samples_of("train"))[2]
-    until = time.monotonic() + 60
-    while engine._listener._loaded.model.model_is_loaded:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_for(lambda: not engine._listener._loaded.model.model_is_loaded, seconds=60)
 
 
 def test_a_multilingual_model_offers_its_languages_and_an_english_one_english(whisper: Whisper, tmp_path: Path) -> None:
