@@ -134,7 +134,7 @@ audit: $(TOOLS)/installed  ## look up known vulnerabilities (exit 3: the lookup 
 licences: install  ## check that docs/licences.md tells of every licence with conditions
 	@$(BIN)/python requirements/licences.py
 
-release: $(TOOLS)/installed install  ## cut, build and sign a version, offline verifiable (VERSION=1.0.0 KEY=release.pem)
+release: $(TOOLS)/installed install  ## cut, build and sign a version, offline verifiable (VERSION=1.0.0 KEY=~/release.pem)
 	@$(BIN)/python requirements/release.py make $(VERSION) --key $(KEY)
 
 clean:  ## delete all builds, but no data

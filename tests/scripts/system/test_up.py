@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, chdir, suppress
 from datetime import timedelta
 from pathlib import Path
 from urllib.error import HTTPError
@@ -41,9 +41,28 @@ KEY = re.compile(r"API key +(pr_\S+)")
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A system for the tests that leave it as it was."""
-    with system(tmp_path_factory.mktemp("shared") / "data", is_first=True) as running:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of somebody else, with code under the names of ours and of gunicorn's settings."""
+    folder = tmp_path_factory.mktemp("hostile")
+    for name in (
+        "api/__init__",
+        "api/server",
+        "workers/__init__",
+        "scripts/__init__",
+        "gunicorn.conf",
+        "sitecustomize",
+    ):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / f"{name}.py").write_text(f"open({str(folder / 'ran')!r}, 'a').write({name!r})\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, hostile: Path) -> Iterator[Running]:
+    """A system for the tests that leave it as it was, started in a hostile folder."""
+    with ExitStack() as stack:
+        with chdir(hostile):
+            running = stack.enter_context(system(tmp_path_factory.mktemp("shared") / "data", is_first=True))
         yield running
 
 
@@ -74,6 +93,12 @@ def test_a_first_start_says_where_it_is_and_puts_the_key_in_a_private_file(share
     assert link not in shared.written()
     assert "curl" in shared.written()
     assert status(shared.address) == 200
+
+
+def test_no_code_of_the_current_folder_is_run(shared: Running, hostile: Path) -> None:
+    shared.wait_for_line("pool process ready")
+
+    assert not (hostile / "ran").exists()
 
 
 def test_pools_start_beside_the_api_where_a_processor_is_free():

@@ -16,7 +16,7 @@ from defusedxml.ElementTree import ParseError, fromstring
 from PIL import ExifTags, Image, ImageFile, IptcImagePlugin
 
 from pipeline.log import get_logger
-from workers.media.images.picture import Note
+from workers.media.images.picture import Note, Undecodable, decoding
 
 log = get_logger(__name__)
 
@@ -83,9 +83,10 @@ def is_exposed(image: Image.Image) -> bool:
 def bad_metadata_skipped() -> Iterator[None]:
     """End the block when metadata can't be read: the picture itself is fine."""
     try:
-        yield
-    except Exception as error:  # noqa: BLE001  hostile bytes make Pillow raise anything
-        log.info("metadata unreadable", error=type(error).__name__)
+        with decoding():
+            yield
+    except Undecodable as error:
+        log.info("metadata unreadable", error=str(error))
 
 
 def clean(text: str) -> str:

@@ -15,7 +15,7 @@ from pipeline.downloads.images import ImageFailure, ImageTooLarge, ImageUndecoda
 from workers.engines import malloc
 from workers.media.images.flattening import flatten, shrink_factor
 from workers.media.images.notes import is_exposed, read_notes
-from workers.media.images.picture import Picture
+from workers.media.images.picture import Picture, Undecodable, decoding
 from workers.media.images.sniffing import formats_of
 
 #: Larger pictures are decoded one at a time: each takes some hundred megabytes for a moment.
@@ -125,12 +125,11 @@ def _check_work(image: ImageFile.ImageFile, body: bytes) -> None:
 @contextmanager
 def _translated(limits: PictureLimits) -> Iterator[None]:
     try:
-        yield
+        with decoding(Image.DecompressionBombError, Image.DecompressionBombWarning, ImageFailure):
+            yield
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise limits.failure(f"over {Image.MAX_IMAGE_PIXELS:,}") from error
-    except ImageFailure:
-        raise
-    except Exception as error:  # hostile bytes make decoders raise anything
+    except Undecodable as error:
         raise ImageUndecodable(
             "The image can't be decoded: it is damaged, incomplete or a rare variant of its format. Save it again as "
             "PNG or JPEG."

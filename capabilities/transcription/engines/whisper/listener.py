@@ -67,6 +67,7 @@ class Listener(Transcriber):
         began = time.monotonic()
         self._require_memory()
         self._start()
+        self._is_multilingual = bool(self._loaded.model.is_multilingual)  # one that is not in memory does not tell
         self._codes = {CODES.get(code, code): code for code in self._loaded.supported_languages}
         if self._settings.idle_minutes:
             self._unload()
@@ -80,7 +81,7 @@ class Listener(Transcriber):
 
     @property
     def translates(self) -> bool:  # type: ignore[override]  # it depends on the model
-        return bool(self._loaded.model.is_multilingual) and ONLY_TRANSCRIBES not in self.model
+        return self._is_multilingual and ONLY_TRANSCRIBES not in self.model
 
     def languages(self) -> Sequence[str]:
         """Return the languages of the model, about a hundred or English alone."""
@@ -105,7 +106,7 @@ class Listener(Transcriber):
         with self._in_memory(), self._english._in_memory() if self._english else nullcontext():
             probability: float | None = None
             parts = iter([Part(self._codes[language or ENGLISH], 1.0, 0, len(sound))])
-            if language is None and self._loaded.model.is_multilingual:
+            if language is None and self._is_multilingual:
                 parts = find_parts(self._loaded, sound, likely and self._codes[likely], batch=self._batch)
                 if (first := next(parts, None)) is not None:
                     probability, language = first.probability, CODES.get(first.language, first.language)
