@@ -52,8 +52,6 @@ class Alive(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         show_json(resp, Health(status="alive"))
 
-    on_head = on_get
-
 
 class Ready(Resource):
     """GET /readyz."""
@@ -74,8 +72,6 @@ class Ready(Resource):
         if missing:
             raise NotReadyYet(f"Missing: {', '.join(missing)}.", missing=missing)
         show_json(resp, Health(status="ready"))
-
-    on_head = on_get
 
     async def _schema(self) -> list[str]:
         known = Statement(

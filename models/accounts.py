@@ -111,3 +111,12 @@ class SigningKeyRow(Row, table=True):
     id: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
     secret: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     created_at: datetime = Field(sa_column=moment(now=True))
+
+
+class MarkIdentityRow(Row, table=True):
+    """The certificates and the key that sign files and receipts, in PEM; the newest signs."""
+
+    id: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    certificates: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    key: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    created_at: datetime = Field(sa_column=moment(now=True))

@@ -51,7 +51,7 @@ class Pools(Middleware):
         if isinstance(broker, WakeBroker):
             if self._settings.small:
                 leave_when_idle(lambda: max((one.busy_at() for one in list(self._runners.values())), default=0.0))
-            reporter = ProcessReporter(lambda: ", ".join(self._runners) or "starting", self._settings.data)
+            reporter = ProcessReporter(lambda: ", ".join(self._runners) or "starting", self._settings)
             self._end_telling = reporter.start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:

@@ -21,10 +21,13 @@ from api.services.services import Services
 from pipeline.errors import PressroomError
 
 HOME = "/dashboard"
+#: Written by live.js; without it, the reader's system decides between day and night.
+THEME_COOKIE = "pressroom_theme"
+THEMES = ("light", "dark")
 #: Scripts, styles and requests of this origin alone, none of them within a page.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -59,7 +62,7 @@ class Renderer:
             auto_reload=False,
         )
         self._environment.filters.update(FILTERS)
-        self._environment.globals["static"] = static.url
+        self._environment.globals |= {"static": static.url, "icon": static.icon}
 
     async def render(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, template: str, **values: Any) -> None:
         """Answer with a page; see `render`."""
@@ -74,13 +77,22 @@ class Renderer:
             path=req.path,
             flash=take_flash(self.services.cookies, req, resp),
             notices=await self.notices.read() if session and session.is_operator else (),
+            theme=theme if (theme := req.cookies.get(THEME_COOKIE)) in THEMES else "",
             **values,
         )
 
     def render_public(self, template: str, *, path: str, **values: Any) -> str:
         """Return a page that is the same for everybody."""
         return self._environment.get_template(template).render(
-            session=None, csrf_token="", navigation=(), current=None, path=path, flash=None, notices=(), **values
+            session=None,
+            csrf_token="",
+            navigation=(),
+            current=None,
+            path=path,
+            flash=None,
+            notices=(),
+            theme="",
+            **values,
         )
 
     async def show_error(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError) -> bool:

@@ -10,7 +10,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
-from pipeline.identifiers import uuid7
+from pipeline.identifiers import machine, uuid7
 from pipeline.lifecycle.schema import call
 
 
@@ -52,7 +52,7 @@ def claim(
     `together`: lanes whose items come together even after they were lost with their worker.
     `queue` and `owners`: the names by which an operator may have paused the lanes; a lane of one kind has it as owner.
     """
-    lease_id = uuid7()
+    lease_id = uuid7(tail=machine())  # so that the sweep can tell which machine was lost
     return call(
         "claim",
         {

@@ -94,6 +94,10 @@ class Family:
         """Return what each engine can do, or what it needs."""
         return [self._offer(name, place) for place, name in enumerate(self._names)]
 
+    def demand(self, model: str) -> str:
+        """Let a model come that a request would use; return what becomes of it, in a sentence for people."""
+        return self._fetch.demand(model)
+
     def look(self) -> bool:
         """Look for models that have arrived or left since the last look; return whether an offer may have changed."""
         with self._lock:
@@ -215,7 +219,9 @@ class Family:
         if not missing:
             return {}
         listed = [
-            {"model": model.name, "languages": list(model.languages), "voices": list(model.voices)} for model in missing
+            {"model": model.name, "languages": list(model.languages), "voices": list(model.voices)}
+            | ({"on_demand": True} if model.on_demand else {})
+            for model in missing
         ]
         return {"fetchable": listed}
 

@@ -22,7 +22,7 @@ from api.services.resource import Resource
 from pipeline.accounts.sessions import Session
 from pipeline.accounts.stored_keys import CHANGEABLE, StoredKey, list_keys
 
-PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10)
+PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10, icon="key-round")
 #: Fields that are left out where nothing was written.
 NUMBERS = ("requests_per_minute", "credits_per_month")
 
@@ -44,8 +44,6 @@ class KeysPage(KeysBase):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the keys and a form for a new one."""
         await self._show(req, resp, await self._session(req, resp), written(None), {})
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Create a key, and answer with its secret, which is stored nowhere."""
@@ -87,8 +85,6 @@ class KeyPage(KeysBase):
         session = await self._session(req, resp)
         key = await find_own_key(self._services, session.account_id, key_id)
         await render(req, resp, "key.html", key=key, form=self._form_values(written(key), {}))
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
         """Change name and limits of the key."""

@@ -3,7 +3,6 @@
 import html
 import json
 import re
-import time
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -14,6 +13,7 @@ from browser import Browser, sign_in
 from http_service import Service
 from manual_worker import ManualWorker, refuse
 from payers import Payer, open_account
+from waiting import wait_for
 
 from api.dashboard.pages.operators.queues import make_plots
 from capabilities.index_check.providers import pacing
@@ -73,10 +73,8 @@ def test_an_operator_asks_for_the_model_that_suits_and_sees_how_much_has_come(
     model = {"model": "small-gguf", "bytes": 1_000}
     api_database.run(publish_offers([Offer("captioning", "llama", ready=False, content={"install": model})]))
     path = f"{BASE}/models/captioning"
-    until = time.monotonic() + 30  # the API keeps its copy of the offers for some seconds
-    while operator.get(path).json["install"] is None:
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    # The API keeps its copy of the offers for some seconds
+    wait_for(lambda: operator.get(path).json["install"] is not None, seconds=30)
 
     answer = operator.post(path, {})
     assert (answer.status, answer.json) == (202, {"install": {**model, "done": None}})

@@ -1,6 +1,6 @@
 """Random calls to the life cycle, each compared with the model: answers, and after every call all rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -100,12 +100,15 @@ def with_parameters(statement: Statement[Any], **changes: Any) -> Statement[Any]
 
 
 class LifecycleMachine(RuleBasedStateMachine):
-    """One session's random life; `schema` names the functions under test."""
+    """One session's random life; `schema` names the functions under test, `often` what is done more than else."""
 
-    def __init__(self, connection: psycopg.Connection[Any], schema: str = lifecycle.SCHEMA) -> None:
+    def __init__(
+        self, connection: psycopg.Connection[Any], schema: str = lifecycle.SCHEMA, often: Sequence[str] = ()
+    ) -> None:
         super().__init__()
         self._connection = connection
         self._schema = schema
+        self._often = often
         empty(connection)
         self.model = Model(BALANCES, KEY_LIMITS)
         self.account_ids = [uuid4() for _ in BALANCES]
@@ -156,7 +159,8 @@ class LifecycleMachine(RuleBasedStateMachine):
         """
         # Hypothesis prefers the first and the last of a range; those had better be what brings a job forward.
         actions = sorted(ACTIONS, key=lambda action: PLACES.get(action.do.__name__, 1))
-        action = data.draw(st.sampled_from([one for one in actions for _ in range(one.weight(self.model))]))
+        weighed = [(one, one.weight(self.model) * (4 if repr(one) in self._often else 1)) for one in actions]
+        action = data.draw(st.sampled_from([one for one, weight in weighed for _ in range(weight)]))
         action.do(self, **data.draw(action.arguments))
 
     @initialize()

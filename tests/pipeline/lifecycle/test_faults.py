@@ -19,6 +19,7 @@ class Fault:
     name: str
     changes: tuple[tuple[str, str, str], ...]
     also: str = "SELECT"  # what would hide it, taken away
+    often: tuple[str, ...] = ()  # what brings it to light
 
 
 LEASES = "(SELECT (sent ->> 'lease')::uuid FROM jsonb_array_elements(p_outcomes) sent)"
@@ -65,10 +66,10 @@ FAULTS = (
     )),
     Fault("a job does not count the items that crashed for good", (
         ("reap", "advance(v_job, 0, v_failed, NULL)", "advance(v_job, 0, 0, NULL)"),
-    )),
+    ), often=("worker_dies", "hour_passes_and_waiting_items_wake")),
     Fault("a crashed item goes out with its neighbours", (
         ("lock_ready", "WHEN v_item.crashes > 0 AND", "WHEN false AND"),
-    )),
+    ), often=("worker_dies", "hour_passes_and_waiting_items_wake")),
     Fault("a retry forgets what was earned", (
         ("report", "ELSE i.captured END", "ELSE 0 END"),
     )),
@@ -135,7 +136,7 @@ def test_the_state_machine_notices_that(fault, make_database):
         connection.execute(fault.also)
         with pytest.raises((AssertionError, KeyError, ExceptionGroup, connection.Error)):
             run_state_machine_as_test(
-                lambda: LifecycleMachine(connection, schema="faulty"),
+                lambda: LifecycleMachine(connection, "faulty", fault.often),
                 settings=settings(
                     max_examples=400,
                     stateful_step_count=50,

@@ -28,7 +28,9 @@ from pipeline.operations.pauses import read_pauses
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/accounts", "Accounts", NavigationSection.OPERATORS, operators_only=True, order=5)
+PAGE = Page(
+    "/dashboard/operators/accounts", "Accounts", NavigationSection.OPERATORS, operators_only=True, order=5, icon="users"
+)
 #: Longest name of an account.
 MAX_NAME = 100
 #: Longest note of a grant.

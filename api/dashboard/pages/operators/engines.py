@@ -15,7 +15,9 @@ from pipeline.operations.engines import read_engines
 from pipeline.operations.pauses import read_pauses
 from pipeline.settings.endpoints import SENT
 
-PAGE = Page("/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3)
+PAGE = Page(
+    "/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3, icon="boxes"
+)
 
 
 class Engines(Resource):
@@ -47,8 +49,6 @@ class Engines(Resource):
             endpoints=endpoints,
             uses=list(SENT),
         )
-
-    on_head = on_get
 
     async def _breakers(self) -> list[Breaker]:
         statements = [kind.breakers() for kind in self._services.kinds.values()]

@@ -16,7 +16,14 @@ from pipeline.operations.mass_changes import CHANGED, list_changes, read_filter,
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/failures", "Failures", NavigationSection.OPERATORS, operators_only=True, order=4)
+PAGE = Page(
+    "/dashboard/operators/failures",
+    "Failures",
+    NavigationSection.OPERATORS,
+    operators_only=True,
+    order=4,
+    icon="triangle-alert",
+)
 #: Fields of the form that are conditions.
 CONDITIONS = ("kind", "state", "account", "code", "hours")
 
@@ -40,8 +47,6 @@ class Failures(Resource):
             kinds=[("", "Any"), *((name, name.replace("_", " ")) for name in self._services.kinds)],
             states=[("", "By default"), *((one, one) for one in (*CHANGED["cancel"], *CHANGED["retry"]))],
         )
-
-    on_head = on_get
 
 
 class MassChanges(Resource):

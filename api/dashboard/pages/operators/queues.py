@@ -15,7 +15,9 @@ from pipeline.operations.load import read_load
 from pipeline.operations.pauses import read_pauses
 from pipeline.operations.samples import QueuePoint, point_width, read_history
 
-PAGE = Page("/dashboard/operators/queues", "Queues", NavigationSection.OPERATORS, operators_only=True, order=1)
+PAGE = Page(
+    "/dashboard/operators/queues", "Queues", NavigationSection.OPERATORS, operators_only=True, order=1, icon="layers"
+)
 
 #: Periods that can be shown, by their name in the address.
 PERIODS: Mapping[str, timedelta] = {
@@ -50,8 +52,6 @@ class Queues(Resource):
             period=period,
             periods=list(PERIODS),
         )
-
-    on_head = on_get
 
 
 RESOURCES = {PAGE.path: Queues}
