@@ -346,7 +346,7 @@ def test_an_operator_tries_a_group_of_failures_again(service: Running, owner: Re
     owner.picture("failures")
     row.get_by_role("button", name="Try again").click()
 
-    expect(owner.page.get_by_role("status")).to_contain_text("2")
+    expect(owner.page.get_by_role("row", name="Retry made_up")).to_contain_text("ended")
     assert len(service.ask("/jobs?kind=made_up&state=failed,queued,running").json) == 4
 
 
