@@ -75,6 +75,7 @@ class JobRow(Row, table=True):
             text("created_at DESC"),
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
+        Index("job_kept_idx", "account_id", postgresql_where=text("kept_at IS NOT NULL")),
         {"postgresql_with": BUSY_TABLE},
     )
 
@@ -103,6 +104,7 @@ class JobRow(Row, table=True):
     expires_at: datetime | None = Field(sa_column=moment(nullable=True))  # from then on the result is gone
     purged_at: datetime | None = Field(sa_column=moment(nullable=True))  # items and request text were deleted
     deleted_at: datetime | None = Field(sa_column=moment(nullable=True))  # its account deleted request and result
+    kept_at: datetime | None = Field(sa_column=moment(nullable=True))  # its account keeps it: it does not expire
     error: dict[str, Any] | None = Field(sa_column=document())
     webhook_url: str | None  # is told of its end
     webhook_events: list[str] | None = Field(sa_column=Column(ARRAY(String)))  # of which ends; null: of all
@@ -163,6 +165,7 @@ class ItemRow(Row, table=True):
     input: dict[str, Any] = Field(sa_column=document(nullable=False))
     output: dict[str, Any] | None = Field(sa_column=document())
     error: dict[str, Any] | None = Field(sa_column=document())
+    edited: dict[str, Any] | None = Field(sa_column=document())  # what a reader has made of the output's texts
     created_at: datetime = Field(sa_column=moment(now=True))
     updated_at: datetime = Field(sa_column=moment(now=True))
 

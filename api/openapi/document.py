@@ -188,11 +188,17 @@ def _request_content(kind: AnyKind, schemas: Json) -> Json:
     needed = [*(name for name in required if name not in kind.uploads.values()), *files]
     texts = {name: field for name, field in form_fields(fields).items() if name not in kind.uploads.values()}
     form = {**schema, "properties": {**texts, **dict.fromkeys(files, FILE)}, "required": needed}
+    if (many := kind.many_files) is not None:
+        told = schemas[many.entry.__name__]["properties"]
+        of_each = {name: field for name, field in form_fields(told).items() if name not in (many.field, "name")}
+        beside = {"api_key": KEY_FIELD, **WEBHOOK_FIELDS}
+        form["properties"] = {many.file: {"type": "array", "items": FILE}, **of_each, **beside}
+        form["required"] = [many.file]
     if kind.files:
         schemas[name] = form
         return {"multipart/form-data": content}
     schemas[name] = with_nulls({**schema, "properties": fields})
-    return {"application/json": content} | ({"multipart/form-data": {"schema": form}} if kind.uploads else {})
+    return {"application/json": content} | ({"multipart/form-data": {"schema": form}} if kind.takes_files else {})
 
 
 def _answer_content(kind: AnyKind, schemas: Json) -> Json:

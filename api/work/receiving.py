@@ -34,7 +34,7 @@ class Receiver:
 
     def __init__(self, services: Services, kind: AnyKind, shape: FormShape, check: Check) -> None:
         api = services.settings.api
-        files = [*kind.files, *kind.uploads]
+        files = [*kind.files, *kind.uploads, *([kind.many_files.file] if kind.many_files else ())]
         self._services = services
         self._needs_form = bool(kind.files)
         self._takes_form = bool(files)

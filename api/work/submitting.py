@@ -69,17 +69,21 @@ class Order:
         request_id: str,
         idempotency_key: str | None,
         file_hashes: Mapping[str, str],
+        file_names: Mapping[str, str],
         settings: Settings,
     ) -> "Order":
         """Return the order of a valid request."""
         fields = request.model_dump(mode="json", exclude_unset=True)
         deadline, keep_for = lifetimes(kind, settings)
+        stored = {name: value for name, value in fields.items() if name not in kind.bulky}
+        if (name := kind.name_of(file_names)) is not None:
+            stored["name"] = name
         submission = Submission(
             account_id=caller.account_id,
             api_key_id=caller.api_key_id,
             kind=kind.name,
             route=route,
-            request={name: value for name, value in fields.items() if name not in kind.bulky},
+            request=stored,
             request_id=request_id,
             request_hash=_hash(fields, file_hashes),
             items=as_rows(kind.items(request)),

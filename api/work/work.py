@@ -67,6 +67,7 @@ class Work:
                 request_id=context.request_id,
                 idempotency_key=idempotency_key,
                 file_hashes=upload.hashes,
+                file_names=upload.names,
                 settings=self._services.settings,
             )
 
@@ -98,7 +99,7 @@ class Work:
         """Return the valid fields of a request. Raises FieldsInvalid."""
         require_files(self._kind, upload.hashes)
         if isinstance(sent, dict):
-            sent = with_uploads(self._kind, sent, upload.hashes)
+            sent = with_uploads(self._kind, sent, upload.hashes, upload.names)
         model: type[BaseModel] = self._kind.request
         request = read_fields(model, sent)
         refuse_marks(self._kind, request, upload.hashes)

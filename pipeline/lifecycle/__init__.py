@@ -6,6 +6,7 @@ API and the sync workers run alike. docs/architecture.md draws the state machine
 
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account, suspend_account
 from pipeline.lifecycle.erasing import DELETED_MESSAGE, Erased, erase, erased, find_being_deleted
+from pipeline.lifecycle.keeping import edit, find_kept, keep
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
 from pipeline.lifecycle.reports import (
     Outcome,
@@ -59,16 +60,19 @@ __all__ = [
     "change_tier",
     "claim",
     "claim_alone",
+    "edit",
     "end_suspended",
     "erase",
     "erased",
     "expire",
     "find_being_deleted",
+    "find_kept",
     "forget",
     "grant_credits",
     "has_crashed_ready",
     "heartbeat",
     "install_sql",
+    "keep",
     "open_account",
     "purge",
     "raise_hold",

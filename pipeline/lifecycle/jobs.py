@@ -42,6 +42,7 @@ class Job:
     finished_at: datetime | None = None
     expires_at: datetime | None = None
     deleted_at: datetime | None = None  # by its account
+    kept_at: datetime | None = None  # by its account
     webhook_url: str | None = None
     webhook_events: list[str] | None = None
     is_gone: bool = False  # its result has expired or was deleted

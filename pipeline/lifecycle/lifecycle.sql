@@ -794,7 +794,7 @@ BEGIN
         RETURN;
     END IF;
     UPDATE job j SET
-        deleted_at = now(), purged_at = NULL, expires_at = least(j.expires_at, now()),
+        deleted_at = now(), kept_at = NULL, purged_at = NULL, expires_at = least(j.expires_at, now()),
         request = '{}', webhook_url = NULL,
         error = CASE WHEN j.error IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
             'status', j.error -> 'status', 'error', j.error -> 'error', 'code', j.error -> 'code',
@@ -810,6 +810,42 @@ BEGIN
     DELETE FROM item i WHERE i.id = ANY (ARRAY(
         SELECT d.id FROM item d WHERE d.job_id = p_job ORDER BY d.index LIMIT p_limit));
     GET DIAGNOSTICS gone = ROW_COUNT;
+END $$;
+
+-- keep: keep an account's ended job past its expiry, or let it expire again, counted from now. Returns why it was not
+-- done, or null: missing, open, gone (expired or deleted), too_many (the account keeps `p_most` already).
+CREATE FUNCTION lifecycle.keep(p_job uuid, p_account uuid, p_keeps boolean, p_most bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_job record;
+BEGIN
+    -- Two at once would both find room.
+    PERFORM pg_advisory_xact_lock(hashtextextended('keep ' || p_account, 0));
+    SELECT j.state, j.kept_at, j.purged_at IS NOT NULL OR j.deleted_at IS NOT NULL OR coalesce(j.expires_at < now(), false) AS gone
+    INTO v_job FROM job j WHERE j.id = p_job AND j.account_id = p_account FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'missing';
+    ELSIF v_job.state IN ('queued', 'running') THEN
+        RETURN 'open';
+    ELSIF v_job.gone THEN
+        RETURN 'gone';
+    ELSIF p_keeps AND v_job.kept_at IS NULL
+        AND (SELECT count(*) FROM job j WHERE j.account_id = p_account AND j.kept_at IS NOT NULL) >= p_most THEN
+        RETURN 'too_many';
+    END IF;
+    UPDATE job j SET kept_at = CASE WHEN p_keeps THEN now() END,
+        expires_at = CASE WHEN NOT p_keeps THEN now() + j.keep_for END
+    WHERE j.id = p_job AND (j.kept_at IS NOT NULL) <> p_keeps;
+    RETURN NULL;
+END $$;
+
+-- edit: note what a reader has made of a delivered item's texts; null forgets it. Returns whether there is such an item.
+CREATE FUNCTION lifecycle.edit(p_job uuid, p_account uuid, p_index integer, p_texts jsonb) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE item i SET edited = p_texts FROM job j
+    WHERE j.id = p_job AND j.account_id = p_account AND i.job_id = j.id AND i.index = p_index AND i.state = 'done';
+    RETURN FOUND;
 END $$;
 
 -- erased: note that all of a deleted job is gone, its files too; not while it has items. Returns whether it was noted.

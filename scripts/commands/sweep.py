@@ -204,9 +204,13 @@ class Sweep:
     def _delete_files(self) -> dict[str, int]:
         """Delete expired files; the next sweep retries failures."""
         return {
-            "artifacts_deleted": self._tried(lambda: self._artifacts.delete_expired(datetime.now(UTC).date())),
+            "artifacts_deleted": self._tried(self._delete_expired),
             "uploads_deleted": self._tried(self._delete_uploads),
         }
+
+    def _delete_expired(self) -> int:
+        kept = self._database.run(lifecycle.find_kept())
+        return self._artifacts.delete_expired(datetime.now(UTC).date(), kept=kept)
 
     def _delete_uploads(self) -> int:
         old = self._artifacts.orphaned_uploads(timedelta(minutes=self._settings.work.upload_orphan_minutes))

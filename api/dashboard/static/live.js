@@ -2,6 +2,7 @@
 //
 //   <div data-refresh="5" id="jobs">       is fetched again every 5 seconds and replaced; its id stays the same
 //     data-refresh-url="/dashboard/…"      from another address than the page's own
+//   <div data-along-with="jobs" id="b">  is replaced along with it
 //   <form data-confirm="Delete it?">       asks first
 //   <button data-copy="text">              copies a text
 //   <form data-live="#jobs">               is sent by fetch; the element with that id is replaced by the answer's
@@ -98,7 +99,10 @@ export function stackTables(within = document) {
     for (const part of table.querySelectorAll("thead, tbody, tr, td")) part.setAttribute("role", roles[part.tagName]);
     for (const heading of table.querySelectorAll("th")) heading.setAttribute("role", heading.scope === "row" ? "rowheader" : "columnheader");
     for (const row of table.tBodies[0]?.rows ?? []) {
-      [...row.cells].forEach((cell, place) => (cell.dataset.heading = headings[place] ?? ""));
+      [...row.cells].forEach((cell, place) => {
+        cell.dataset.heading = headings[place] ?? "";
+        cell.toggleAttribute("data-empty", !cell.childElementCount && !cell.textContent.trim());
+      });
     }
     table.setAttribute("role", "table");
     fit(table);
@@ -142,7 +146,10 @@ function keepFresh(part) {
     if (!document.hidden) {
       try {
         const { answer, page } = await fetchPage(current.dataset.refreshUrl || location.href);
-        if (answer.ok) current = replace(current, page);
+        if (answer.ok) {
+          current = replace(current, page);
+          for (const other of document.querySelectorAll(`[data-along-with="${current.id}"]`)) replace(other, page);
+        }
       } catch {
         // away for a moment; the next time may be better
       }

@@ -32,8 +32,17 @@ def require_files(kind: AnyKind, hashes: Mapping[str, str]) -> None:
         raise FieldsInvalid([missing(name) for name in absent])
 
 
-def with_uploads(kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Return a form's texts with the fields that its files replace. Raises FieldsInvalid if both were sent."""
+def with_uploads(
+    kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a form's texts with the fields that its files replace. Raises FieldsInvalid if both were sent.
+
+    `names` are those of the files, for entries of a list."""
+    if (many := kind.many_files) is not None and many.list not in sent:
+        texts = {name: value for name, value in sent.items() if name in many.entry.model_fields}
+        places = [field for field in hashes if field.startswith(f"{many.file}.")]
+        entries = [{**texts, many.field: f"{UPLOADED}{field}", "name": names.get(field, "")} for field in places]
+        sent = {**sent, many.list: entries}
     for name, field in kind.uploads.items():
         if name not in hashes:
             continue
@@ -46,9 +55,13 @@ def with_uploads(kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str])
 
 def refuse_marks(kind: AnyKind, request: BaseModel, hashes: Mapping[str, str]) -> None:
     """Refuse the mark of an uploaded file without the file. Raises FieldsInvalid."""
-    for name, field in kind.uploads.items():
-        if name not in hashes and getattr(request, field) == f"{UPLOADED}{name}":
-            message = f"{UPLOADED}{name} stands for the file {name} of a form, which was not sent."
+    marks = [(field, getattr(request, field)) for field in kind.uploads.values()]
+    if (many := kind.many_files) is not None:
+        entries = enumerate(getattr(request, many.list))
+        marks += [(f"{many.list}.{place}.{many.field}", getattr(entry, many.field)) for place, entry in entries]
+    for field, value in marks:
+        if isinstance(value, str) and value.startswith(UPLOADED) and value.removeprefix(UPLOADED) not in hashes:
+            message = f"{value[:MAX_SHOWN]} stands for a file of a form, which was not sent."
             raise FieldsInvalid([{"field": field, "message": message, "code": "file_missing"}])
 
 

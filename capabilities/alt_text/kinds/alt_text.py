@@ -10,6 +10,7 @@ from capabilities.alt_text.kinds.fields import (
     EXAMPLE_URL,
     HANDLER,
     PICTURE_LIMITS,
+    SHOWN_BY,
     Hinted,
     ImageUrl,
     Language,
@@ -63,6 +64,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     #: It may be a picture of some megabytes.
     bulky = frozenset({"image_url"})
     subject = "image_url"
+    shown_by = SHOWN_BY
     example = {"image_url": EXAMPLE_URL, "mode": "short", "language": "en"}
     answer = Answer(model=AltTextResult)
     limits = PICTURE_LIMITS

@@ -24,6 +24,11 @@ PICTURE_LIMITS = Limits(run=timedelta(minutes=30), slice_size=8)
 #: Most keywords, and most characters of each, of a page's title and of the text around a picture.
 MAX_KEYWORDS, MAX_KEYWORD, MAX_TITLE, MAX_CONTEXT = 6, 60, 300, 2_000
 
+#: Longest name of a picture.
+MAX_NAME = 200
+#: Where an item's output has its thumbnail.
+SHOWN_BY = ("thumbnail",)
+
 Mode = Literal["short", "long", "seo"]
 #: The texts that `all` stands for; alt_text is the first.
 MODES: tuple[Mode, ...] = ("short", "long", "seo")
@@ -105,6 +110,7 @@ class PictureInput(Stored):
     #: ISO 639-1; of a tag such as pt-BR its language remains.
     language: Annotated[str, AfterValidator(base_language)]
     hints: Hints | None = None
+    name: str = ""
 
 
 class PictureTexts(Stored):
@@ -115,6 +121,8 @@ class PictureTexts(Stored):
     engine: str
     #: Of a draft: what would bring a text that says what the picture shows.
     advice: str | None = None
+    #: The artifact of a small picture of it, for lists.
+    thumbnail: str | None = None
 
     @property
     def main(self) -> Caption:

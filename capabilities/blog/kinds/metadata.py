@@ -148,6 +148,7 @@ class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOu
     }
     bulky = frozenset({"content"})
     subject = "title"
+    shown_by = ("images", "0", "artifact")
     answer = Answer(model=BlogMetadataResult)
     #: A diffusion model without a GPU takes half an hour for three pictures.
     limits = Limits(run=timedelta(minutes=30), body_bytes=MAX_BODY_BYTES)

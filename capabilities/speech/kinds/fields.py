@@ -176,16 +176,17 @@ class OneFile:
     """The answer of the kinds that deliver one audio file."""
 
     answer: ClassVar[Answer] = Answer("audio/mpeg")
+    shown_by: ClassVar[tuple[str, ...]] = ("artifact",)
     filename: ClassVar[str]
 
     def response(self, job: Job, items: Sequence[FinishedItem[Any, AudioFile]]) -> Response:
         """Return the file, or JSON with its timestamps and a link to it."""
         sound = items[0].delivered
-        if sound.times is not None and job.expires_at is not None:
+        if sound.times is not None:
             media = timed_speech(
                 sound.times,
                 artifact=sound.artifact,
-                expires_at=job.expires_at,
+                expires_at=job.expires_at or items[0].ended_at,  # a kept job has none; its links are made anew
                 content_type=self.answer.content_type,
                 duration=round(sound.duration_seconds, 3),
                 voice=sound.voice,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.errors import InvalidRequest
-from scripts.imports import workbook_reader
+from pipeline.sheets import workbook_reader
 
 #: First bytes of zip archives, such as xlsx and ods, and of old xls files.
 BEGINNINGS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TextIO
 
 from pipeline.errors import InvalidRequest
-from scripts.imports.column_choice import ROWS, choose, fullest, plain_name
-from scripts.imports.workbook import cells_of, is_workbook
+from pipeline.sheets.column_choice import ROWS, choose, fullest, plain_name
+from pipeline.sheets.workbook import cells_of, is_workbook
 
 #: Bytes from which a file's dialect and encoding are guessed.
 SAMPLE_BYTES = 2**16
@@ -82,6 +82,11 @@ class Sheet:
             next(cells, None)
         for line, row in cells:
             yield Row(line, self._value(row), row)
+
+    @property
+    def first_row(self) -> Sequence[str]:
+        """The cells of the first row, which may be the columns' names."""
+        return self._first
 
     @property
     def first_value(self) -> str | None:
