@@ -13,6 +13,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from api.capabilities import dashboard_folders
 from api.dashboard.filters import FILTERS
 from api.dashboard.flashes import Flash, Tone, take_flash, write_flash
+from api.dashboard.notices import Notices
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.static_files import Static
 from api.http.request_context import context_of
@@ -49,6 +50,7 @@ class Renderer:
 
     def __init__(self, services: Services, pages: Sequence[Page], static: Static) -> None:
         self.services = services
+        self.notices = Notices(services)
         order = list(NavigationSection)
         self._pages = sorted(pages, key=lambda page: (order.index(page.section), page.order, page.title))
         self._environment = Environment(
@@ -74,6 +76,7 @@ class Renderer:
             current=self._current(req.path),
             path=req.path,
             flash=take_flash(self.services.cookies, req, resp),
+            notices=await self.notices.read() if session and session.is_operator else (),
             theme=theme if (theme := req.cookies.get(THEME_COOKIE)) in THEMES else "",
             **values,
         )
@@ -81,7 +84,15 @@ class Renderer:
     def render_public(self, template: str, *, path: str, **values: Any) -> str:
         """Return a page that is the same for everybody."""
         return self._environment.get_template(template).render(
-            session=None, csrf_token="", navigation=(), current=None, path=path, flash=None, theme="", **values
+            session=None,
+            csrf_token="",
+            navigation=(),
+            current=None,
+            path=path,
+            flash=None,
+            notices=(),
+            theme="",
+            **values,
         )
 
     async def show_error(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError) -> bool:

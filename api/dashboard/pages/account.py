@@ -31,8 +31,6 @@ class AccountPage(Resource):
         """Answer with the page."""
         await self._show(req, resp, {})
 
-    on_head = on_get
-
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Change e-mail and password; whoever is signed in elsewhere with the old password is signed out."""
         sessions = self._services.sessions

@@ -32,8 +32,6 @@ class Home(Resource):
         jobs = [(job, await show(self._services, job, subjects.get(job.id))) for job in found.jobs]
         await render(req, resp, "home.html", jobs=jobs, trials=DECLARED, **figures)
 
-    on_head = on_get
-
 
 RESOURCES = {PAGE.path: Home}
 

@@ -78,8 +78,6 @@ class Jobs(Resource):
             **_neighbours(req, offset, page),
         )
 
-    on_head = on_get
-
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Do something with the jobs that are ticked, and lead back to the list, or to the job that was made."""
         session = await self._services.sessions.require(req, resp)

@@ -62,8 +62,6 @@ class TryOverview(Resource):
         """Answer with the list of pages."""
         await render(req, resp, "try/overview.html", pages=list(all_pages(self._services.kinds).values()))
 
-    on_head = on_get
-
 
 class TryResource(Resource):
     """GET /dashboard/try/{slug}."""
@@ -90,8 +88,6 @@ class TryResource(Resource):
             base=services.settings.api.public_url or base_url(req, services.proxies),
             **_engines(page, offers),
         )
-
-    on_head = on_get
 
 
 RESOURCES = {ROOT: TryOverview, f"{ROOT}/{{slug}}": TryResource}

@@ -62,8 +62,6 @@ class UsagePage(Resource):
             older=lines[-1].id if len(lines) == LINES else None,
         )
 
-    on_head = on_get
-
 
 def make_plots(used: Sequence[Used], span: DaySpan) -> list[Plot]:
     """Return the plots of what was used: by day, each day's made of its routes, or of its keys."""

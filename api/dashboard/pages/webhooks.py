@@ -32,8 +32,6 @@ class WebhooksPage(Resource):
         """Answer with the page."""
         await self._show(req, resp)
 
-    on_head = on_get
-
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Set the address, make a secret, or send a test; a new secret is shown at once, and never again."""
         session = await self._services.sessions.require(req, resp)
@@ -100,8 +98,6 @@ class DeliveryPage(Resource):
         found = WebhookDeliveryDetails.of(await find_own_delivery(self._services, session.caller, delivery_id))
         body = json.dumps(found.body, indent=2, ensure_ascii=False)
         await render(req, resp, "webhook_delivery.html", delivery=found, body=body)
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
         """Have it sent again."""

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.work.webhook_fields import ADDRESS
+from api.work.common_fields import ADDRESS
 from capabilities.index_check.monitors.changes import ChangeKind
 from capabilities.index_check.monitors.monitor import Every, Monitor, State
 from capabilities.index_check.requests.given import BOTH, NEITHER, SitemapUrl

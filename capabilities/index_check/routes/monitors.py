@@ -8,7 +8,7 @@ from uuid import UUID
 import falcon
 import falcon.asgi
 
-from api.http.bodies.fields import read_fields
+from api.http.bodies.fields import read_sent_fields
 from api.http.operations import LOCATION, Operation, Reply
 from api.http.parameters import OFFSET, choice, limit, show_page
 from api.services.resource import Resource, read_sent
@@ -137,8 +137,6 @@ class Monitors(MonitorBase):
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [IndexMonitor.of(monitor).model_dump(mode="json") for monitor in page])
 
-    on_head = on_get
-
     @Operation(
         id="post_indexing_monitors",
         tag=TAG,
@@ -150,7 +148,7 @@ class Monitors(MonitorBase):
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
-        made, secret = await self.create(caller, read_fields(MonitorRequest, body))
+        made, secret = await self.create(caller, read_sent_fields(req, MonitorRequest, body))
         resp.set_header("Location", f"/indexing/monitors/{made.id}")
         _show(resp, made, secret, status=201)
 
@@ -204,8 +202,6 @@ class MonitorResource(MonitorBase):
         caller = await self._services.authenticate_reader(req)
         show_json(resp, IndexMonitor.of(await self.find(caller, monitor_id)).model_dump(mode="json"))
 
-    on_head = on_get
-
     @Operation(
         id="patch_indexing_monitor",
         tag=TAG,
@@ -217,7 +213,7 @@ class MonitorResource(MonitorBase):
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
         monitor = await self.find(caller, monitor_id)
-        _show(resp, *await self.change(caller, monitor, read_fields(MonitorChanges, body)))
+        _show(resp, *await self.change(caller, monitor, read_sent_fields(req, MonitorChanges, body)))
 
     async def change(self, caller: Caller, monitor: Monitor, wanted: MonitorChanges) -> tuple[Monitor, str | None]:
         """Change a monitor; return it with the secret of a new webhook. Raises InvalidRequest, MonitorNotFound."""
@@ -280,8 +276,6 @@ class MonitorChangeList(MonitorBase):
         )
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [shown(change) for change in page])
-
-    on_head = on_get
 
 
 def _show(resp: falcon.asgi.Response, monitor: Monitor, secret: str | None, status: int = 200) -> None:

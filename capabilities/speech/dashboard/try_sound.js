@@ -1,6 +1,6 @@
 // Sound: what a page shows of a sound that was made, and a stream that is heard while it arrives.
 
-import { credits, facts, make, ownFile, saveLink } from "./try_dom.js";
+import { credits, facts, make, notes, ownFile, saveLink } from "./try_dom.js";
 import { bodyOf, Refused, send } from "./try_job.js";
 import { player, words } from "./try_player.js";
 import { voiceFacts } from "./try_voices.js";
@@ -26,7 +26,7 @@ function plain(sound, request, headers, heard) {
     ...voiceFacts(headers.get("X-Voice"), request.fields.language),
     ["Cost", credits(headers.get("X-Credits-Used"))],
   ], [["Engine", headers.get("X-Engine")]]);
-  return [audio, known, make("p", { class: "actions" }, saveLink(sound, request.saves ?? "sound", "Download audio"))];
+  return [audio, ...notes([headers.get("X-Warning")]), known, make("p", { class: "actions" }, saveLink(sound, request.saves ?? "sound", "Download audio"))];
 }
 
 function timed(document, request) {
@@ -45,6 +45,7 @@ function timed(document, request) {
   return [
     audio,
     words(audio, sentences),
+    ...notes(document.warnings),
     known,
     make("p", { class: "actions" },
       saveLink(ownFile(document.audio_url), `${name}.${suffix}`, "Download audio"),

@@ -47,8 +47,6 @@ class Processes(Resource):
             max_processes=MAX_PROCESSES,
         )
 
-    on_head = on_get
-
     async def _pools(self) -> tuple[Sequence[Pool], str]:
         """Return the programs of the supervisor, or why there are none to be seen."""
         try:
