@@ -229,8 +229,7 @@ def test_a_stream_of_any_length_is_heard_and_what_came_of_it_can_be_saved(
 def test_a_picture_that_is_dropped_has_its_alt_text_beside_it(owner: Reader) -> None:
     page = owner.open("/dashboard/try/alt-text")
     content = base64.b64encode(COVER.read_bytes()).decode()
-    page.locator(".drop").evaluate(DROP, ["image/jpeg", content, "cover.jpg", "second.jpg", "third.jpg"])
-    expect(page.get_by_text("Left out: second.jpg, third.jpg.")).to_be_visible()
+    page.locator(".drop").evaluate(DROP, ["image/jpeg", content, "cover.jpg"])
     page.get_by_role("button", name="Describe").click()
 
     texts = page.locator("[data-result] blockquote")

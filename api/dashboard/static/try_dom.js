@@ -83,5 +83,5 @@ export function clock(seconds) {
 }
 
 export function credits(count) {
-  return count === null || count === undefined ? null : `${count} ${Number(count) === 1 ? "credit" : "credits"}`;
+  return count === null || count === undefined ? null : `${Number(count).toLocaleString()} ${Number(count) === 1 ? "credit" : "credits"}`;
 }
