@@ -40,6 +40,9 @@ class Trial:
     call: Call
     #: None: the answer is a document to show.
     saves: str | None = None
+    #: Characters that one credit buys, if the page counts them, and credits on top.
+    per_credit: int | None = None
+    more_credits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,8 @@ class TryPage:
     template: str = "try/page.html"
     script: str = "try_any.js"
     submit: str = "Try it"
+    #: An icon of api/dashboard/static/icons.svg.
+    icon: str = "sparkles"
     #: Place in the navigation.
     order: int = 0
 

@@ -67,6 +67,8 @@ class JobRow(Row, table=True):
             text("created_at DESC"),
             postgresql_where=text("finished_at IS NOT NULL AND (items_failed > 0 OR error IS NOT NULL)"),
         ),
+        # Whether a submission may overtake anything; nearly always empty.
+        Index("job_low_idx", "account_id", postgresql_where=text("finished_at IS NULL AND priority = 'low'")),
         Index(
             "job_idempotency_key_idx",  # not unique: a key may be used again once it is forgotten
             "account_id",
@@ -108,6 +110,7 @@ class JobRow(Row, table=True):
     error: dict[str, Any] | None = Field(sa_column=document())
     webhook_url: str | None  # is told of its end
     webhook_events: list[str] | None = Field(sa_column=Column(ARRAY(String)))  # of which ends; null: of all
+    priority: str = Field(sa_column_kwargs={"server_default": text("'normal'")})  # low, normal or high
 
 
 #: waiting: not due. ready: may be claimed. leased: with a worker. The others are final.

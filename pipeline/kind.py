@@ -48,6 +48,9 @@ class Stored(BaseModel):
 #: Prefix of a field whose value is an uploaded file; the file's name follows.
 UPLOADED = "upload:"
 
+#: Who made an answer: a model or a synthesiser, rules that draw or mix, or nobody, since it was read from the input.
+Origin = Literal["synthetic", "composed", "extracted"]
+
 
 @dataclass(frozen=True, slots=True)
 class ManyFiles:
@@ -208,6 +211,8 @@ class Kind(Generic[R, I, O]):
     shown_by: ClassVar[tuple[str, ...]] = ()
     #: Whether its answer is streamed in parts; its only item's output is then `streams.Parts`.
     streams: ClassVar[bool] = False
+    #: Origin of what it makes, by the engine that made it, "" for any other engine. Empty: it makes nothing.
+    origins: ClassVar[Mapping[str, Origin]] = MappingProxyType({})
     #: The lanes of its items; by default the one that has its name.
     lanes: ClassVar[tuple[str, ...]] = ()
     answer: ClassVar[Answer] = Answer()
@@ -222,6 +227,14 @@ class Kind(Generic[R, I, O]):
     def takes_files(self) -> bool:
         """Whether a request may bring files."""
         return bool(self.files or self.uploads or self.many_files)
+
+    @classmethod
+    def origin(cls, engine: str | None) -> Origin | None:
+        """Return the origin of what engines such as llm+drawn made: the strongest of theirs; None: nothing is made."""
+        if not cls.origins or not engine:
+            return None
+        found = {cls.origins.get(name, cls.origins[""]) for name in engine.split("+")}
+        return next(origin for origin in get_args(Origin) if origin in found)
 
     request: type[R]
     input: type[I]

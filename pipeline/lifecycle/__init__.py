@@ -18,7 +18,7 @@ from pipeline.lifecycle.reports import (
     report_together,
 )
 from pipeline.lifecycle.schema import SCHEMA, install_sql
-from pipeline.lifecycle.submission import CANCELLED, Submission, Submitted, cancel, submit
+from pipeline.lifecycle.submission import CANCELLED, PRIORITIES, Priority, Submission, Submitted, cancel, submit
 from pipeline.lifecycle.sweep import (
     CRASHED,
     EXPIRED,
@@ -29,6 +29,7 @@ from pipeline.lifecycle.sweep import (
     end_suspended,
     expire,
     forget,
+    overdue_machines,
     purge,
     reap,
     recover,
@@ -43,6 +44,7 @@ __all__ = [
     "DELETED_MESSAGE",
     "EXPIRED",
     "MAX_CRASHES",
+    "PRIORITIES",
     "SCHEMA",
     "SUSPENDED",
     "SWEEP_ROWS",
@@ -50,6 +52,7 @@ __all__ = [
     "ClaimedItem",
     "Erased",
     "Outcome",
+    "Priority",
     "Raised",
     "Reaped",
     "ReportedAndClaimed",
@@ -74,6 +77,7 @@ __all__ = [
     "install_sql",
     "keep",
     "open_account",
+    "overdue_machines",
     "purge",
     "raise_hold",
     "reap",

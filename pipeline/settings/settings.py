@@ -170,6 +170,16 @@ class StoreSettings(BaseModel):
     )
 
 
+class MarkSettings(BaseModel):
+    """How made files are marked and signed."""
+
+    enabled: bool = Field(True, description="Mark sounds and pictures as made by a machine.")
+    certificate: Path | None = Field(
+        None, description="The signer's certificates in PEM, its own first; by default one made at first use."
+    )
+    key: Path | None = Field(None, description="The signer's key in PEM: ECDSA on P-256, without a password.")
+
+
 class DatabaseSettings(BaseModel):
     """How PostgreSQL is used."""
 
@@ -226,6 +236,7 @@ class Settings(BaseSettings):
     tracing: TracingSettings = TracingSettings()
     fetch: FetchSettings = FetchSettings()
     models: ModelsSettings = ModelsSettings()
+    marks: MarkSettings = MarkSettings()
     endpoints: Endpoints = {}
 
     @field_validator("database_url")

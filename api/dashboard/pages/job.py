@@ -78,8 +78,6 @@ class JobPage(Resource):
             once=uuid4().hex,
         )
 
-    on_head = on_get
-
 
 RESOURCES = {PATH: JobPage}
 

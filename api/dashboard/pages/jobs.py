@@ -26,7 +26,7 @@ from pipeline.jobs.job_views import Subject, read_subjects
 from pipeline.kind import FileLink
 from pipeline.lifecycle.jobs import Job
 
-PAGE = Page("/dashboard/jobs", "Jobs", NavigationSection.WORK)
+PAGE = Page("/dashboard/jobs", "Jobs", NavigationSection.WORK, icon="history")
 JOBS_A_PAGE = 25
 #: Choices of the filter.
 STATES = (
@@ -77,8 +77,6 @@ class Jobs(Resource):
             once=uuid4().hex,
             **_neighbours(req, offset, page),
         )
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Do something with the jobs that are ticked, and lead back to the list, or to the job that was made."""

@@ -28,8 +28,8 @@ OVERVIEW_ORDER, PLAIN_ORDER = 0, 1_000
 
 DECLARED = tuple(load_try_pages())
 PAGES = [
-    Page(ROOT, "All capabilities", NavigationSection.TRY, order=OVERVIEW_ORDER),
-    *(Page(page.path, page.title, NavigationSection.TRY, order=page.order) for page in DECLARED),
+    Page(ROOT, "All tools", NavigationSection.TRY, order=OVERVIEW_ORDER, icon="layout-grid"),
+    *(Page(page.path, page.title, NavigationSection.TRY, order=page.order, icon=page.icon) for page in DECLARED),
 ]
 
 
@@ -62,8 +62,6 @@ class TryOverview(Resource):
         """Answer with the list of pages."""
         await render(req, resp, "try/overview.html", pages=list(all_pages(self._services.kinds).values()))
 
-    on_head = on_get
-
 
 class TryResource(Resource):
     """GET /dashboard/try/{slug}."""
@@ -91,8 +89,6 @@ class TryResource(Resource):
             **_engines(page, offers),
         )
 
-    on_head = on_get
-
 
 RESOURCES = {ROOT: TryOverview, f"{ROOT}/{{slug}}": TryResource}
 
@@ -107,6 +103,12 @@ def _documents(page: TryPage, kinds: Kinds) -> dict[str, dict[str, Any]]:
             "price": trial.price,
             "saves": trial.saves,
             "client": trial.call.document(),
+            "label": trial.label,
+            "per_credit": trial.per_credit,
+            "more_credits": trial.more_credits,
+            "longest": {
+                name: rule["maxLength"] for name, rule in kinds[trial.kind].field_rules.items() if "maxLength" in rule
+            },
         }
         for trial in page.trials
     }

@@ -17,6 +17,7 @@ from falcon.asgi.reader import BufferedReader
 from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
 
 from api.http.bodies.bodies import CHUNK_BYTES, Take, coming, require_type, require_whole
+from api.http.bodies.fields import ANYWHERE, MAX_SHOWN, field_names, ignore
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
 from pipeline.kind import AnyKind
 from pipeline.log import get_logger
@@ -24,8 +25,6 @@ from pipeline.storage.artifacts import Artifacts, upload_key
 
 log = get_logger(__name__)
 
-#: Fields that any request may have.
-BESIDE = ("api_key", "webhook_url", "webhook_events")
 #: Most unknown parts of a form, which are skipped; each takes time.
 SPARE_PARTS = 1_000
 #: Most entries of all lists of a form.
@@ -60,12 +59,12 @@ class FormShape:
     @classmethod
     def of(cls, kind: AnyKind) -> "FormShape":
         """Return the form of a kind."""
-        files, texts = dict.fromkeys((*kind.files, *kind.uploads)), {*kind.request.model_fields}
+        files, texts = dict.fromkeys((*kind.files, *kind.uploads)), field_names(kind.request)
         many = kind.many_files
         if many is None:
-            return cls({name: name for name in files}, frozenset(texts))
+            return cls({name: name for name in files}, texts)
         names = {name: name for name in (*files, many.file)}
-        return cls(names, frozenset(texts | {*many.entry.model_fields}), repeated=frozenset((many.file,)))
+        return cls(names, texts | field_names(many.entry), repeated=frozenset((many.file,)))
 
     @property
     def most_parts(self) -> int:
@@ -138,11 +137,11 @@ class FormReader:
     def __init__(self, shape: FormShape, *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
         self._shape = shape
         self._files = shape.files
-        self._texts = {*shape.texts, *BESIDE}
+        self._texts = {*shape.texts, *ANYWHERE}
         self._max_file_bytes = max_file_bytes
         self._max_field_bytes = max_field_bytes
         self._max_bytes = max_bytes
-        self._max_parts = shape.most_parts + len(BESIDE) + SPARE_PARTS
+        self._max_parts = shape.most_parts + len(ANYWHERE) + SPARE_PARTS
         options = MultipartParseOptions()
         options.max_body_part_count = 0  # counted here, to say how many there may be
         options.max_body_part_headers_size = MAX_PART_HEADERS_BYTES
@@ -160,7 +159,8 @@ class FormReader:
             sent = self._counted(req)
             form = await self._handler.deserialize_async(_FormStream(sent), req.content_type, req.content_length)
             with coming.room() as take:
-                texts = await self._read_parts(form, upload, take)
+                texts, skipped = await self._read_parts(form, upload, take)
+                ignore(req, *skipped)
                 if req.content_length is None:  # only the end of the body tells whether it is complete
                     async for _ in sent:
                         pass
@@ -171,8 +171,9 @@ class FormReader:
         except UnicodeDecodeError as error:
             raise FormInvalid("The form can't be read: its headers or texts are not UTF-8.") from error
 
-    async def _read_parts(self, form: MultipartForm, upload: Upload, take: Take) -> dict[str, Any]:
+    async def _read_parts(self, form: MultipartForm, upload: Upload, take: Take) -> tuple[dict[str, Any], set[str]]:
         texts: dict[str, Any] = {}
+        skipped: set[str] = set()
         seen: set[str] = set()
         count = 0
         async for part in form:
@@ -196,8 +197,9 @@ class FormReader:
                 texts.setdefault(entries, []).append(await _text(part, name, take, max_bytes=self._max_field_bytes))
             elif name in self._texts:
                 texts[name] = await _text(part, name, take, max_bytes=self._max_field_bytes)
-            # Any other part is skipped.
-        return texts
+            else:
+                skipped.add(name[:MAX_SHOWN])
+        return texts, skipped
 
     async def _counted(self, req: falcon.asgi.Request) -> AsyncIterator[bytes]:
         size = 0

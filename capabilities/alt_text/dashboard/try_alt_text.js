@@ -1,7 +1,7 @@
 // Alt text: a picture, and beside it what a screen reader would say.
 
 import { shrink } from "./bulk_pictures.js";
-import { copyButton, credits, facts, make, notes } from "./try_dom.js";
+import { copyButton, credits, facts, languageName, make, notes } from "./try_dom.js";
 import { installButton } from "./try_install.js";
 import { startDrops, takePasted } from "./try_files.js";
 import { carryOut } from "./try_job.js";
@@ -54,11 +54,9 @@ function textsOf(result) {
 function show(texts, { uploads, request }) {
   const first = texts[0][1];
   const known = facts([
-    ["Engine", first.engine],
-    ["Language", first.language],
-    ["Confidence", first.confidence === null ? null : `${Math.round(first.confidence * 100)} %`],
+    ["Language", languageName(first.language)],
     ["Cost", credits(texts.reduce((sum, [, one]) => sum + (one.credits_used ?? 0), 0))],
-  ]);
+  ], [["Engine", first.engine], ["Confidence", first.confidence === null ? null : `${Math.round(first.confidence * 100)} %`]]);
   const name = (uploads.image?.name ?? request.fields.image_url ?? "picture").slice(0, LONGEST_NAME);
   return make("div", { class: "described" },
     preview(uploads.image, first.alt_text),

@@ -11,6 +11,7 @@ from capabilities.alt_text.kinds.fields import (
     HANDLER,
     LANE,
     MAX_NAME,
+    ORIGINS,
     PICTURE_LIMITS,
     SHOWN_BY,
     Hinted,
@@ -22,7 +23,7 @@ from capabilities.alt_text.kinds.fields import (
 )
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Answer, FinishedItem, Kind, ManyFiles, NewItem, Request, Response, Source
+from pipeline.kind import Answer, FinishedItem, Kind, ManyFiles, NewItem, Origin, Request, Response, Source
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 from pipeline.settings import Settings
@@ -73,6 +74,7 @@ class BatchResult(BaseModel):
     confidence: float | None = None
     language: str | None = None
     engine: str | None = None
+    origin: Origin | None = None
     credits_used: int
     draft: bool | None = None
     decorative: bool | None = None
@@ -113,6 +115,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     lanes = (LANE,)
     answer = Answer(model=AltTextBatchResult, shows_inputs=True, without_success=True)
     limits = PICTURE_LIMITS
+    origins = ORIGINS
 
     def __init__(self, max_images: int = MAX_IMAGES) -> None:
         self._max_images = max_images
@@ -184,6 +187,7 @@ def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
         "confidence": main.confidence,
         "language": output.language,
         "engine": output.engine,
+        "origin": AltTextBatch.origin(output.engine),
         "credits_used": item.credits,
         **({"decorative": True} if main.decorative else {}),
         **({"draft": True, "advice": output.advice} if main.draft else {}),

@@ -1,13 +1,13 @@
 """Fields: what the kinds that describe pictures have in common: input, output, languages and price."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
-from pipeline.kind import Limits, Request, Stored
+from pipeline.kind import Limits, Origin, Request, Stored
 from pipeline.offers.languages import LanguageNotSupported, LanguageTag, base_language
 
 #: Credits of one picture, whatever texts are asked of it (docs/api.md, Limits).
@@ -18,6 +18,8 @@ HANDLER = "capabilities.alt_text.handlers.alt_text:AltTextHandler"
 #: The picture of the examples in the documents; the demo serves one of its own in its place.
 EXAMPLE_URL = "https://www.example.com/images/banner.png"
 
+#: `basic` only quotes what stands in a picture, and names its colours.
+ORIGINS: Mapping[str, Origin] = {"basic": "extracted", "": "synthetic"}
 #: A language model without a GPU takes a minute a picture, and three batches of eight wait for each other.
 PICTURE_LIMITS = Limits(run=timedelta(minutes=30), slice_size=8)
 

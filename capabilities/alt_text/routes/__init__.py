@@ -50,5 +50,6 @@ TRY = TryPage(
     accepts={"image": PICTURES},
     script="try_alt_text.js",
     submit="Describe",
+    icon="image",
     order=2,
 )

@@ -1,6 +1,6 @@
 // Blog: a post becomes a card, with covers to choose from.
 
-import { copyButton, credits, facts, make, notes, ownFile, saveLink } from "./try_dom.js";
+import { copyButton, credits, facts, languageName, make, notes, ownFile, saveLink } from "./try_dom.js";
 import { start } from "./try_page.js";
 
 /** Below this, a person had better look at the category. */
@@ -12,11 +12,9 @@ async function show(answer, { request }) {
 
 function shown(made, title) {
   const known = facts([
-    ["Engines", made.engine],
-    ["Language", made.language],
-    ["Category", made.category_confidence === null ? null : `${Math.round(made.category_confidence * 100)} % sure`],
+    ["Language", languageName(made.language)],
     ["Cost", credits(made.credits_used)],
-  ]);
+  ], [["Engines", made.engine], ["Category", made.category_confidence === null ? null : `${Math.round(made.category_confidence * 100)} % sure`]]);
   return [card(made, title), notes([made.image_note, ...made.warnings]), known, copyButton(() => JSON.stringify(made, null, 2), "Copy as JSON")];
 }
 

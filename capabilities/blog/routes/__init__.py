@@ -27,5 +27,6 @@ TRY = TryPage(
     controls={"title": "text", "language": "text"},
     script="try_blog.js",
     submit="Create card",
+    icon="newspaper",
     order=3,
 )

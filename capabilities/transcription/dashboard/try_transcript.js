@@ -1,6 +1,6 @@
 // Transcript: what is said, beside its player; a click on a word plays it, and each line can be corrected.
 
-import { copyButton, credits, facts, make, notes, saveLink } from "./try_dom.js";
+import { copyButton, credits, facts, languageName, make, notes, saveLink } from "./try_dom.js";
 import { startDrops } from "./try_files.js";
 import { keepTexts } from "./try_job.js";
 import { player, words } from "./try_player.js";
@@ -41,7 +41,7 @@ function spoken(transcript, { audio, name, job, texts }) {
     notes(transcript.warnings),
     make("p", { class: "actions" }, downloads(transcript, own, name), copyButton(() => transcript.text, "Copy the text"), copyButton(() => JSON.stringify(transcript, null, 2), "Copy as JSON")),
     facts([
-      ["Language", transcript.language + (sure === null ? "" : ` (${Math.round(sure * 100)} % sure)`)],
+      ["Language", languageName(transcript.language) + (sure === null ? "" : ` (${Math.round(sure * 100)} % sure)`)],
       ["Length", `${transcript.duration.toFixed(1)} s`],
       ["Cost", credits(transcript.credits_used)],
     ]),

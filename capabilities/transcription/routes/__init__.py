@@ -37,5 +37,6 @@ TRY = TryPage(
     template="transcript.html",
     script="try_transcript.js",
     submit="Transcribe",
+    icon="captions",
     order=4,
 )
