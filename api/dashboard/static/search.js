@@ -53,13 +53,13 @@ async function findJobs(words) {
 }
 
 function show(list, found, none) {
-  const options = found.map(({ href, title, what, link }, place) => make("li", { role: "option", id: `found-${place}` },
-    make("a", { href, tabindex: "-1" }, link ? make("img", { src: link, alt: "", width: 32, height: 32 }) : "", make("span", {}, title), make("small", {}, what))));
+  const options = found.map(({ href, title, what, link }, place) => make("li", { role: "option", id: `found-${place}`, "data-href": href, click: () => location.assign(href) },
+    link ? make("img", { src: link, alt: "", width: 32, height: 32 }) : "", make("span", {}, title), make("small", {}, what)));
   list.replaceChildren(...(options.length ? options : [make("li", { role: "option", "aria-disabled": "true", class: "faint" }, none)]));
   mark(list, 0);
 }
 
-const optionsOf = (list) => [...list.querySelectorAll("[role=option]:has(a)")];
+const optionsOf = (list) => [...list.querySelectorAll("[data-href]")];
 
 function mark(list, place) {
   const options = optionsOf(list);
@@ -72,7 +72,7 @@ function move(list, event) {
   const options = optionsOf(list);
   const place = options.findIndex((one) => one.getAttribute("aria-selected") === "true");
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (event.key === "Enter") options[place]?.querySelector("a").click();
+  if (event.key === "Enter") options[place]?.click();
   if (!step && event.key !== "Enter") return;
   event.preventDefault();
   if (step && options.length) mark(list, (place + step + options.length) % options.length);
