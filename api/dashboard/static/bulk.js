@@ -51,8 +51,9 @@ export async function showJobs(how, jobs, place) {
 function newState(how, page) {
   const account = JSON.parse(page.form?.dataset.account ?? "{}");
   const state = { how, page, account, id: `table-${crypto.randomUUID?.() ?? fallbackId()}`, rows: [], open: new Map(), isRunning: false, isPaused: false, waitsUntil: 0, note: "" };
+  let saved = Promise.resolve(); // one after the other: "Accept all" is 500 of them
   state.fields = () => readFields(page.form, page.kind().name);
-  state.table = startTable(state, { run: () => run(state), pause: () => pause(state), stop: () => stop(state), retry: (rows) => again(state, rows), save: (row) => keepTexts(row.job, row.index, row.texts, Boolean(row.accepted)) });
+  state.table = startTable(state, { run: () => run(state), pause: () => pause(state), stop: () => stop(state), retry: (rows) => again(state, rows), save: (row) => (saved = saved.then(() => keepTexts(row.job, row.index, row.texts, Boolean(row.accepted)))) });
   state.sheets = page.form ? startSheets(state, (rows) => addRows(state, rows)) : { isOpen: () => false };
   return state;
 }
@@ -66,6 +67,7 @@ function fallbackId() {
 export const isSheet = (file) => /\.(csv|tsv|xlsx|xlsb|xls|ods)$/i.test(file.name);
 
 function addFiles(state, files) {
+  if (!files.length) return;
   const most = state.account.max_file_bytes ?? Infinity;
   addRows(state, files.map((file) => {
     const row = { name: file.webkitRelativePath || file.name, file, state: "ready", texts: {} };
@@ -242,6 +244,8 @@ async function adopt(state, jobs) {
     await readRows(state, job.id, rows);
   }
   // Of a pause, what was cancelled was sent again.
-  state.rows = state.rows.filter((row) => row.state !== "cancelled" || jobs.length === 1);
+  const isOver = (row) => row.state === "cancelled" && jobs.length > 1;
+  state.table.remove(state.rows.filter(isOver));
+  state.rows = state.rows.filter((row) => !isOver(row));
   state.table.showAll();
 }
