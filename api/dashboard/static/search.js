@@ -3,7 +3,7 @@
 //   <button data-play="/files/…">          plays a sound, or ends it
 
 import { api } from "./live.js";
-import { make } from "./try_dom.js";
+import { icon, make } from "./try_dom.js";
 
 const WAIT_MS = 200;
 const LINKS = ".side a, .menu a";
@@ -82,12 +82,12 @@ const sound = new Audio();
 let playing;
 
 function play(button) {
-  if (playing) playing.textContent = "▶";
+  playing?.replaceChildren(icon("play"));
   if (playing === button) sound.pause();
   else {
     sound.src = button.dataset.play;
     sound.play().catch(() => null);
-    button.textContent = "■";
+    button.replaceChildren(icon("square"));
   }
   playing = playing === button ? null : button;
 }
@@ -104,4 +104,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   open();
 });
-document.querySelector(".who")?.prepend(make("button", { type: "button", class: "second small", "aria-keyshortcuts": "Control+K /", click: open }, "Search ", make("kbd", { "aria-hidden": "true" }, "/")));
+for (const button of document.querySelectorAll("[data-search]")) {
+  button.hidden = false;
+  button.addEventListener("click", open);
+}
