@@ -1,8 +1,9 @@
 """`pressroom verify`, which needs no running service and no network."""
 
 import hashlib
+from io import BufferedReader
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 
@@ -96,7 +97,7 @@ def _fingerprints(certificates: bytes) -> set[str]:
         raise InvalidRequest("The file of --certificate has no certificate in PEM.") from error
 
 
-def _open(file: Path) -> BinaryIO:
+def _open(file: Path) -> BufferedReader:
     try:
         return file.open("rb")
     except OSError as error:

@@ -63,11 +63,12 @@ class ReceiptResource(Resource):
             raise NoReceipt(f"Jobs of the kind {job.kind} make nothing, so they have no receipt.")
         refuse_gone(job)
         database = self._services.database
+        items, ledger = await database.run(find_items(job.id)), await database.run(read_ledger(job.id))
         receipt = write_receipt(
             job,
-            await database.run(find_items(job.id)),
+            items,
             request_hash=await database.run(read_request_hash(job.id)),
-            ledger=await database.run(read_ledger(job.id)),
+            ledger=ledger,
             origin=kind.origin(job.engine),
             version=version("pressroom"),
             identity=await find_identity(self._services.settings.marks, database),

@@ -24,6 +24,8 @@ from workers.media.marks.marking import Made, Marker
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
 
+#: Bytes of a file that are hashed at once.
+HASHED_BYTES = 2**20
 #: Artifacts are kept this much longer than their job's result, whose clock starts only when the job ends.
 ARTIFACT_MARGIN = timedelta(days=1)
 
@@ -131,10 +133,10 @@ class LeasedTask(Generic[I]):
         """Store bytes or an open file under a key that only this lease writes; returns the key. Raises NotMarked."""
         key = self._key(suffix, keep_for)
         marked = self._marker.mark(data, suffix, made, self.job_id) if made else data
-        if isinstance(marked, bytes):
-            self._hashes[key] = hashlib.sha256(marked)
-        else:
-            self._hashes[key] = hashlib.file_digest(marked, "sha256")
+        self._hashes[key] = hashed = hashlib.sha256(marked if isinstance(marked, bytes) else b"")
+        if not isinstance(marked, bytes):
+            while piece := marked.read(HASHED_BYTES):
+                hashed.update(piece)
             marked.seek(0)
         self._artifacts.put(key, marked)
         if marked is not data and not isinstance(marked, bytes):

@@ -123,7 +123,7 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
             image_note=covers.note,
             generated_at=timestamp(datetime.now(UTC)),
         )
-        models = dict.fromkeys(name for made in (written, *covers.made) for name in made.models)
+        models = dict.fromkeys([*written.models, *(name for cover in covers.made for name in cover.models)])
         engines = _engines(written, covers.made)
         return Done(output, engine=engines, credits=_earned(missing), models=tuple(models))
 

@@ -16,7 +16,10 @@ def upgrade() -> None:
         sa.Column("action", sa.String, nullable=False),
         sa.Column("filter", JSONB, nullable=False),
         *(sa.Column(name, sa.Uuid, nullable=False) for name in ("next_id", "last_id")),
-        *(sa.Column(name, sa.BigInteger, server_default="0", nullable=False) for name in ("looked_at", "changed")),
+        *(
+            sa.Column(name, sa.BigInteger, server_default=sa.text("0"), nullable=False)
+            for name in ("looked_at", "changed")
+        ),
         sa.Column("refused", JSONB, server_default="{}", nullable=False),
         sa.Column("requested_at", moment, server_default=sa.func.now(), nullable=False),
         *(sa.Column(name, moment) for name in ("taken_until", "finished_at")),

@@ -35,7 +35,7 @@ class EndpointEngine:
         self.places = own.slots
         self.models: tuple[str, ...] = ()
         #: What an operator should know although the server answers.
-        self.warning = ""
+        self.fault = ""
         self._on_change: Callable[[], None] = ignore
         self.pause = timedelta(seconds=own.pause_seconds)
         self.breaker = CircuitBreaker(name, self.probe, pause=self.pause, on_change=lambda: self._on_change())
@@ -84,7 +84,7 @@ class EndpointEngine:
 
     def offer(self) -> Mapping[str, Any]:
         """Return the model, and that the work leaves this machine."""
-        return {"model": self.model, "local": False} | ({"warning": self.warning} if self.warning else {})
+        return {"model": self.model, "local": False} | ({"warning": self.fault} if self.fault else {})
 
     def probe(self) -> None:
         """Ask the server for its models. Raises EndpointFailed."""
@@ -95,10 +95,10 @@ class EndpointEngine:
         entries = listed.get("data") if isinstance(listed, dict) else None
         names = [str(entry.get("id")) for entry in entries or () if isinstance(entry, dict)]
         self.models = tuple(names)
-        self.warning = ""
+        self.fault = ""
         if names and not any(_same(name, self.model) for name in names):
             listed = ", ".join(names[:LISTED])
-            self.warning = f"the server does not list the model {self.model}; it lists {listed}"
+            self.fault = f"the server does not list the model {self.model}; it lists {listed}"
             log.warning("endpoint does not list the model", endpoint=self.name, model=self.model, models=names[:20])
 
     def failed(self, error: EndpointFailed) -> None:

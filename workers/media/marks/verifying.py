@@ -105,7 +105,7 @@ def _read(store: Mapping[str, Any]) -> Verified:
     made = said.get(ASSERTION)
     is_trusted = store.get("validation_state") == "Trusted"
     if made is None:
-        generator = next(iter(manifest.get("claim_generator_info", [])), {})
+        generator: Mapping[str, Any] = next(iter(manifest.get("claim_generator_info", [])), {})
         return Verified("foreign", source, engine=str(generator.get("name", ""))[:SHOWN] or None, signer=signer)
     text = {name: str(made[name])[:SHOWN] for name in ("engine", "model", "made_at", "job") if made.get(name)}
     origin = made.get("origin") if made.get("origin") in get_args(Origin) else None

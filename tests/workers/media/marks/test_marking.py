@@ -15,7 +15,7 @@ from pipeline.errors import NotReady
 from pipeline.marks.identity import Identity, make_identity, operators_identity
 from pipeline.settings import MarkSettings, Settings
 from workers.media.audio.ffmpeg import find_ffmpeg
-from workers.media.marks.marking import FORMATS, Made, Marker, NotMarked
+from workers.media.marks.marking import FORMATS, SOURCES, Made, Marker, NotMarked
 from workers.media.marks.verifying import verify_file
 
 JOB = uuid4()
@@ -70,7 +70,10 @@ def test_what_others_sign_is_theirs(tmp_path: Path) -> None:
     own = make_identity()
     signer = c2pa.Signer.from_info(c2pa.C2paSignerInfo(c2pa.C2paSigningAlg.ES256, own.certificates, own.key, None))
     foreign = io.BytesIO()
-    action = {"label": "c2pa.actions", "data": {"actions": [{"action": "c2pa.created"}]}}
+    action = {
+        "label": "c2pa.actions",
+        "data": {"actions": [{"action": "c2pa.created", "digitalSourceType": SOURCES + "digitalCapture"}]},
+    }
     manifest = {"claim_generator_info": [{"name": "Camera"}], "format": "image/png", "assertions": [action]}
     with c2pa.Builder(json.dumps(manifest)) as builder:
         builder.sign(signer, "image/png", io.BytesIO(plain(".png", tmp_path)), foreign)
