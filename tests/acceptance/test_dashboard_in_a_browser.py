@@ -413,7 +413,6 @@ def paths(service: Running, browser: Browser, state: object) -> list[str]:
     """The pages that an operator can see, one of each kind, and that of an error; the last jobs went well."""
     for number in range(5):
         assert service.ask("/tts", {"text": f"Good morning, number {number}."}).status == 200
-    seen = ["/", "/docs", NOWHERE]
     seen = ["/", "/docs", NOWHERE, "/dashboard/indexing/new", "/dashboard/indexing/sites"]
     with reader(browser, service.address, storage_state=state) as owner:
         seen += links(owner.open("/dashboard"), "nav.side a")
