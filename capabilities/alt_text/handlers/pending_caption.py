@@ -8,6 +8,7 @@ from capabilities.alt_text.engines import NO_HINTS, Captioner, Hints
 from capabilities.alt_text.handlers.caption_cache import Source
 from capabilities.alt_text.kinds.fields import Caption, Mode, PictureTexts
 from pipeline.errors import PressroomError
+from workers.engines.model_choice import models_of
 from workers.handler import Done, Failed, Outcome, Release
 from workers.media.images.picture import Picture
 from workers.models.advice import what_writes
@@ -93,7 +94,8 @@ class PendingCaption:
         advice = f"{UNKNOWN} {what_writes('captioning', self.language, 'vision')}" if self.is_draft else None
         output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name, advice=advice)
         # Nobody would keep a draft.
-        return Done(output, engine=self.engine.name, credits=0 if self.is_draft else None)
+        price = 0 if self.is_draft else None
+        return Done(output, self.engine.name, price, models_of(self.engine))
 
     def _key(self, mode: Mode) -> str:
         return self.source.key(sha256=self.sha256, mode=mode, language=self.language, hints=self.hints)

@@ -24,9 +24,8 @@ function plain(sound, request, headers, heard) {
   if (heard?.isPlaying) audio.play().catch(() => null);
   const known = facts([
     ...voiceFacts(headers.get("X-Voice"), request.fields.language),
-    ["Engine", headers.get("X-Engine")],
     ["Cost", credits(headers.get("X-Credits-Used"))],
-  ]);
+  ], [["Engine", headers.get("X-Engine")]]);
   return [audio, ...notes([headers.get("X-Warning")]), known, make("p", { class: "actions" }, saveLink(sound, request.saves ?? "sound", "Download audio"))];
 }
 
@@ -38,11 +37,9 @@ function timed(document, request) {
   }));
   const known = facts([
     ...voiceFacts(document.voice, request.fields.language),
-    ["Engine", document.engine],
     ["Length", `${document.duration.toFixed(1)} s`],
     ["Cost", credits(document.credits_used)],
-    ["Times", document.estimated ? "estimated" : "exact"],
-  ]);
+  ], [["Engine", document.engine], ["Times", document.estimated ? "estimated" : "exact"]]);
   const name = (request.sound ?? "sound").replace(/\.\w+$/, "");
   const suffix = document.content_type === "audio/wav" ? "wav" : "mp3";
   return [

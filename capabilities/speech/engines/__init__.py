@@ -60,6 +60,10 @@ class Synthesizer(ABC):
         """Return whether it has a voice of that id."""
         return any(listed.id == voice for listed in self.voices())
 
+    def model_of(self, voice: str) -> str | None:
+        """Return the name of the model that speaks with a voice; None if it has none."""
+        return None
+
     def is_available(self) -> bool:
         """Return whether it can speak now, as far as is known without asking any service."""
         return True

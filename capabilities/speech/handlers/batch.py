@@ -1,5 +1,6 @@
 """Speech batch: speaks a long text into one MP3 of even loudness."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
@@ -11,11 +12,13 @@ from capabilities.speech.kinds.batch import SpeechBatchInput
 from capabilities.speech.kinds.fields import AudioFile
 from capabilities.speech.kinds.music import SpeechWithMusicInput
 from workers.handler import Done, Outcome, Task
+from workers.media.audio.encoding.encodings import CHAPTER
 from workers.media.audio.encoding.mp3_parts import encoded_mp3
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.media.audio.levelling import Levelled
 from workers.media.audio.loudness import MeasuredTrack
 from workers.media.audio.track import Track
+from workers.media.marks.marking import Made
 
 #: Characters of a chunk (docs/speech.md).
 CHUNK_CHARACTERS = 250
@@ -51,7 +54,7 @@ class SpeechBatchHandler(ChapterHandler[SpeechBatchInput]):
         with MeasuredTrack(voice.natural_sample_rate_hertz) as track:
             chunks = self.speak_into(track, task, speaking, timeline)
             sound = Levelled(track, track.measured())
-            about: dict[str, Any] = {"engine": voice.engine, "voice": voice.id, "warning": speaking.warning}
+            about: dict[str, Any] = {"made": speaking.made, "voice": voice.id, "warning": speaking.warning}
             return keep_mp3(task, sound, self.ffmpeg, timeline=timeline, chunks=chunks, **about)
 
 
@@ -65,7 +68,7 @@ def keep_mp3(
     sound: Levelled,
     ffmpeg: Ffmpeg,
     *,
-    engine: str,
+    made: Made,
     voice: str | None = None,
     warning: str | None = None,
     timeline: Timeline | None = None,
@@ -74,10 +77,11 @@ def keep_mp3(
     """Store the sound of so many chunks as an MP3. Raises FfmpegFailed, Stopped, ServiceUnavailable."""
     steps = encoding_steps(chunks)
     sound.on_read = lambda share: task.progress(round(chunks + share * steps, 1), chunks + steps)
-    with encoded_mp3(ffmpeg, sound, stop=task.is_stopped) as file:
-        artifact = task.store(file, suffix=".mp3")
+    form = replace(CHAPTER, bit_rate=task.input.bit_rate * 1_000, channels=task.input.channels)
+    with encoded_mp3(ffmpeg, sound, form=form, stop=task.is_stopped) as file:
+        artifact = task.store(file, suffix=".mp3", made=made)
     duration = timedelta(seconds=len(sound) / sound.sample_rate)
     times = timeline and timeline.keep(task, duration)
     seconds = duration.total_seconds()
-    made = AudioFile(artifact=artifact, duration_seconds=seconds, voice=voice, warning=warning, times=times)
-    return Done(made, engine=engine)
+    audio = AudioFile(artifact=artifact, duration_seconds=seconds, voice=voice, warning=warning, times=times)
+    return Done(audio, engine=made.engine, models=made.models)

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from capabilities.speech.engines import NothingToSpeak, Synthesizer
+from capabilities.speech.engines import FALLBACK, NothingToSpeak, Synthesizer
 from capabilities.speech.engines.utterance import Utterance
 from capabilities.speech.handlers.script import ScriptLine
 from capabilities.speech.kinds.lexicon import Replacements
@@ -14,6 +14,7 @@ from capabilities.speech.kinds.pauses import NONE
 from capabilities.speech.normalization.reading import Span, joined, read, spoken_form
 from capabilities.speech.voices.voices import Voice
 from workers.engines import Stopped
+from workers.media.marks.marking import BY_RULES, TRAINED, Made
 
 #: How a text is read, and its sound; None if it has no word.
 Uttered = tuple[Sequence[Span], Utterance | None]
@@ -48,6 +49,12 @@ class SpeechRenderer:
     def language(self) -> str:
         """The tag of the language that the text is read in: one of the voice's."""
         return self.voice.code_for(self.asked) if self.asked else self.voice.language_codes[0]
+
+    @property
+    def made(self) -> Made:
+        """What its sound says of its making."""
+        source = BY_RULES if self.engine.name == FALLBACK else TRAINED
+        return Made(self.engine.name, source=source, model=self.engine.model_of(self.voice.id))
 
     def perform(self, script: Sequence[ScriptLine], *, stop: Callable[[], bool]) -> Iterator[SpokenLine]:
         """Yield the spoken lines of a script in order, as many at once as the engine can.

@@ -190,7 +190,7 @@ class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
                 for samples in Levelled(track, track.measured(), gain_db=task.input.volume_gain_db).blocks():
                     writer.write(Pcm(samples, rate))
             file.seek(0)
-            artifact = task.store(file, suffix=".wav")
+            artifact = task.store(file, suffix=".wav", made=speaking.made)
         wav = AudioFile(
             artifact=artifact,
             voice=speaking.voice.id,
@@ -198,4 +198,4 @@ class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
             duration_seconds=duration.total_seconds(),
             times=timeline.keep(task, duration),
         )
-        return Done(wav, engine=speaking.voice.engine)
+        return Done(wav, engine=speaking.voice.engine, models=speaking.made.models)

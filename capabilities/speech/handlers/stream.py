@@ -16,6 +16,7 @@ from workers.media.audio.levelling import REACH
 from workers.media.audio.loudness import TARGET, gain_to, profile
 from workers.media.audio.pcm import Pcm, silence
 from workers.media.audio.track import Track
+from workers.media.marks.marking import stream_tags
 
 #: Bytes of a part. The first part is sent with its first byte; each next one has twice as many, up to the most, since a
 #: part costs a file and a message. 256 KiB are 16 s of sound.
@@ -85,7 +86,9 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamInput, Parts]):
         """Speak one text. Once a part was sent, no other engine can continue, and what was spoken is charged."""
         script = write_script(task.input, limit=task.input.chunk_size, language=speaking.language, starts_short=True)
         writer = _PartWriter(task, speaking, chunks=len(script))
-        rate, encoding = speaking.voice.natural_sample_rate_hertz, ENCODINGS[task.input.response_format]
+        rate, made = speaking.voice.natural_sample_rate_hertz, speaking.made
+        tags = stream_tags(made.source) if self.settings.marks.enabled else ()
+        encoding = [*ENCODINGS[task.input.response_format], *tags]
         try:
             # The encoder starts while the first chunk is spoken.
             with EncodedStream(self.ffmpeg, sample_rate=rate, sink=writer.add, encoding=encoding) as encoder:
@@ -102,4 +105,4 @@ class SpeechStreamHandler(SpeakingHandler[SpeechStreamInput, Parts]):
             if not writer.parts.count:
                 raise
             return Failed(error, credits=writer.credits)
-        return Done(writer.parts, engine=speaking.voice.engine)
+        return Done(writer.parts, engine=speaking.voice.engine, models=made.models)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from pipeline.kind import FileLink, Stored
+from pipeline.kind import FileLink, Origin, Stored
 from pipeline.subtitles.segments import Segment
 from pipeline.timestamps import Timestamp, timestamp
 
@@ -48,6 +48,7 @@ class TimedSpeech(BaseModel):
     duration: float = Field(description="Seconds of audio.")
     voice: str | None
     engine: str | None
+    origin: Origin
     estimated: bool = Field(description="The engine told no times; they are estimated from the lengths of words.")
     sentences: list[TimedSentence]
     words: list[TimedWord]

@@ -154,6 +154,10 @@ class NeuralSynthesizer(Synthesizer):
     def voices(self) -> list[Voice]:
         return [found.voice for found in self._offered.values()]
 
+    def model_of(self, voice: str) -> str | None:
+        found = self._offered.get(voice)
+        return found.model.name if found else None
+
     def has_voice(self, voice: str) -> bool:
         return voice in self._offered
 
