@@ -227,7 +227,7 @@ def test_times_and_subtitles_come_with_a_link_to_the_sound(service: Running, pat
     times = answer.json
     assert list(times) == [
         *("audio_url", "content_type", "duration", "voice", "engine", "estimated", "sentences", "words"),
-        *("srt_url", "vtt_url", "credits_used", "expires_at"),
+        *("warnings", "srt_url", "vtt_url", "credits_used", "expires_at"),
     ]
     assert (times["content_type"], times["voice"], times["engine"]) == (suffix, "en-US", "espeak")
     assert (times["estimated"], times["credits_used"]) == (False, 1)
