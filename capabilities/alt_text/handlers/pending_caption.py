@@ -92,8 +92,9 @@ class PendingCaption:
         texts = {mode: replace(caption, confidence=round(caption.confidence, 4)) for mode, caption in said}
         advice = f"{UNKNOWN} {what_writes('captioning', self.language, 'vision')}" if self.is_draft else None
         output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name, advice=advice)
-        # Nobody would keep a draft.
-        return Done(output, engine=self.engine.name, credits=0 if self.is_draft else None)
+        # Nobody would keep a draft, and an ornament has no text.
+        is_free = self.is_draft or all(caption.decorative for caption in texts.values())
+        return Done(output, engine=self.engine.name, credits=0 if is_free else None)
 
     def _key(self, mode: Mode) -> str:
         return self.source.key(sha256=self.sha256, mode=mode, language=self.language, hints=self.hints)

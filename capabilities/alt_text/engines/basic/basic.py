@@ -1,7 +1,8 @@
-"""basic: descriptions without a captioning model: the author's notes, the text in the picture, its genre, its colours.
+"""basic: descriptions without a captioning model: the author's notes, the text in the picture, its colours.
 
-It names no object and reads no value off a chart."""
+Of a photograph it names the one thing that a small classifier is sure of; it reads no value off a chart."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -10,6 +11,7 @@ from capabilities.alt_text.engines.basic.describing import describe, quote_autho
 from capabilities.alt_text.engines.basic.facts import find_facts
 from capabilities.alt_text.engines.basic.notes import AuthorNote, statements_in
 from capabilities.alt_text.engines.basic.wording import LANGUAGES, wording_of
+from capabilities.alt_text.engines.recognition.recogniser import Recogniser
 from capabilities.alt_text.engines.text.shaping import shape
 from capabilities.alt_text.kinds.fields import require_language
 from capabilities.alt_text.settings import CaptioningSettings
@@ -29,20 +31,21 @@ class Basic:
     #: Larger batches would not be faster.
     batch = 1
 
-    def __init__(self, reader: Reader | None = None) -> None:
-        self._reader = reader or Reader()
+    def __init__(self, reader: Reader | None = None, recogniser: Recogniser | None = None) -> None:
+        self._reader, self._recogniser = reader or Reader(), recogniser or Recogniser()
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine."""
-        return cls(Reader(settings.of(CaptioningSettings).threads))
+        threads = settings.of(CaptioningSettings).threads
+        return cls(Reader(threads), Recogniser(threads))
 
     def readiness(self) -> str | None:
         """Return what is missing before it can be set up: nothing."""
         return None
 
     def setup(self) -> None:
-        """Do nothing: the OCR models are loaded with the first picture."""
+        """Do nothing: the models are loaded with the first picture."""
 
     def offer(self) -> Mapping[str, Any]:
         """Return what the API should know of it."""
@@ -72,7 +75,9 @@ class Basic:
         if own and "long" not in wish.modes:
             # Without OCR, which takes half a second.
             return {mode: _authored(own, mode) for mode in wish.modes}
-        facts, wording = find_facts(wish.picture, self._reader), wording_of(wish.language)
+        around = _words_in(wish.hints.page_title, wish.hints.context, *wish.hints.keywords)
+        facts = find_facts(wish.picture, self._reader, self._recogniser, around)
+        wording = wording_of(wish.language)
         if wish.hints.allow_decorative and facts.is_ornament and not (own or foreign):
             return dict.fromkeys(wish.modes, Caption("", ORNAMENT_CONFIDENCE, decorative=True))
         description = describe(facts, wish.modes, wording)
@@ -83,6 +88,11 @@ class Basic:
             return {mode: Caption(text, foreign[0].confidence) for mode, text in quoted.items()}
         is_draft = not facts.has_subject
         return {mode: Caption(text, facts.confidence, is_draft) for mode, text in description.items()}
+
+
+def _words_in(*texts: str) -> frozenset[str]:
+    """Return the words of texts in small letters, without the shortest, which are everywhere."""
+    return frozenset(word for text in texts for word in re.findall(r"[^\W_]{4,}", text.casefold()))
 
 
 def _authored(statements: Sequence[AuthorNote], mode: Mode, described: str = "") -> Caption:
