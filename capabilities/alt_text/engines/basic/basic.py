@@ -1,6 +1,6 @@
 """basic: descriptions without a captioning model: the author's notes, the text in the picture, its colours.
 
-Of a photograph it names the one thing that a small classifier is sure of; it reads no value off a chart."""
+It names no object and reads no value off a chart."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,6 @@ from capabilities.alt_text.engines.basic.describing import describe, quote_autho
 from capabilities.alt_text.engines.basic.facts import find_facts
 from capabilities.alt_text.engines.basic.notes import AuthorNote, statements_in
 from capabilities.alt_text.engines.basic.wording import LANGUAGES, wording_of
-from capabilities.alt_text.engines.recognition.recogniser import Recogniser
 from capabilities.alt_text.engines.text.shaping import shape
 from capabilities.alt_text.kinds.fields import require_language
 from capabilities.alt_text.settings import CaptioningSettings
@@ -31,21 +30,20 @@ class Basic:
     #: Larger batches would not be faster.
     batch = 1
 
-    def __init__(self, reader: Reader | None = None, recogniser: Recogniser | None = None) -> None:
-        self._reader, self._recogniser = reader or Reader(), recogniser or Recogniser()
+    def __init__(self, reader: Reader | None = None) -> None:
+        self._reader = reader or Reader()
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """Return the engine."""
-        threads = settings.of(CaptioningSettings).threads
-        return cls(Reader(threads), Recogniser(threads))
+        return cls(Reader(settings.of(CaptioningSettings).threads))
 
     def readiness(self) -> str | None:
         """Return what is missing before it can be set up: nothing."""
         return None
 
     def setup(self) -> None:
-        """Do nothing: the models are loaded with the first picture."""
+        """Do nothing: the OCR models are loaded with the first picture."""
 
     def offer(self) -> Mapping[str, Any]:
         """Return what the API should know of it."""
@@ -76,7 +74,7 @@ class Basic:
             # Without OCR, which takes half a second.
             return {mode: _authored(own, mode) for mode in wish.modes}
         around = _words_in(wish.hints.page_title, wish.hints.context, *wish.hints.keywords)
-        facts = find_facts(wish.picture, self._reader, self._recogniser, around)
+        facts = find_facts(wish.picture, self._reader, around)
         wording = wording_of(wish.language)
         if wish.hints.allow_decorative and facts.is_ornament and not (own or foreign):
             return dict.fromkeys(wish.modes, Caption("", ORNAMENT_CONFIDENCE, decorative=True))

@@ -14,16 +14,13 @@ MOST_QUOTED: dict[Mode, int] = {"short": 3, "seo": 3, "long": 12}
 
 
 def describe(facts: Facts, modes: Sequence[Mode], wording: Wording) -> dict[Mode, str]:
-    """Return the text of each mode: the thing or the texts, or else the colours; longer modes add the colours."""
+    """Return the text of each mode: what it reads, or else its colours."""
     texts: dict[Mode, str] = {}
     for mode in modes:
-        noun = facts.thing.named(wording.language) if facts.thing else wording[facts.noun]
-        said = [_quotation(facts, noun, mode, wording) if facts.blocks else noun if facts.thing else ""]
-        if not said[0] or (mode != "short" and facts.thing):
-            said.append(_appearance(facts, wording))
+        said = [_quotation(facts, mode, wording) if facts.blocks else _appearance(facts, wording)]
         if mode != "short" and facts.is_animated:
             said.append(wording["animated"])
-        texts[mode] = fitted([sentence for sentence in said if sentence], mode)
+        texts[mode] = fitted(said, mode)
     return texts
 
 
@@ -37,9 +34,9 @@ def quote_author(facts: Facts, said: AuthorNote, modes: Sequence[Mode], wording:
     return quoted
 
 
-def _quotation(facts: Facts, noun: str, mode: Mode, wording: Wording) -> str:
+def _quotation(facts: Facts, mode: Mode, wording: Wording) -> str:
     """Return the phrase that quotes the beginning of a document, or the most conspicuous texts."""
-    template = wording["begins" if facts.noun == "document" else "reads"]
+    template, noun = wording["begins" if facts.noun == "document" else "reads"], wording[facts.noun]
     blocks = facts.blocks[:2] if facts.noun == "document" else facts.blocks
     if mode != "long":
         blocks = without_labels(blocks)

@@ -1,4 +1,4 @@
-"""Facts: everything that `basic` measures, reads and recognises in a picture."""
+"""Facts: everything that `basic` measures and reads in a picture."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,11 @@ from capabilities.alt_text.engines.basic.colours import palette_of
 from capabilities.alt_text.engines.basic.incidental import is_word, without_corners, without_marks
 from capabilities.alt_text.engines.basic.texts import Block, blocks_of, stands_out
 from capabilities.alt_text.engines.basic.texture import Texture, texture_of
-from capabilities.alt_text.engines.recognition.recogniser import Recogniser, Thing
 from workers.engines.ocr import Reader, TextLine
 from workers.media.images.picture import Picture
 
-#: Confidence in drafts: in colours, in a plain area, and in a thing that was recognised.
-COLOUR_CONFIDENCE, PLAIN_CONFIDENCE, THING_CONFIDENCE = 0.25, 0.4, 0.45
+#: Confidence in drafts: in colours, and in a plain area.
+COLOUR_CONFIDENCE, PLAIN_CONFIDENCE = 0.25, 0.4
 #: Confidence in a text is the reader's times this. A scene shows more than its text: never above 0.5.
 TEXT_FACTOR, SCENE_FACTOR = 0.9, 0.5
 #: Letters of a scene that are smaller, as a share of the height, stand on something that it shows: on a bus, a badge.
@@ -35,7 +34,6 @@ class Facts:
     #: Whether texts say what it is about.
     has_subject: bool
     confidence: float
-    thing: Thing | None
     #: The colours of what is shown, the largest first, at least one; and that of the ground.
     colours: Sequence[str]
     paper: str | None
@@ -46,7 +44,7 @@ class Facts:
     is_ornament: bool
 
 
-def find_facts(picture: Picture, reader: Reader, recogniser: Recogniser, page: frozenset[str]) -> Facts:
+def find_facts(picture: Picture, reader: Reader, page: frozenset[str]) -> Facts:
     """Return the facts of a picture; `page` has the words around it. Raises ReadingFailed."""
     image, texture, palette = picture.image, texture_of(picture.image), palette_of(picture.image, picture.opaque)
     lines = reader.read(image, is_grainy=texture.is_photographic)
@@ -55,16 +53,14 @@ def find_facts(picture: Picture, reader: Reader, recogniser: Recogniser, page: f
     blocks = blocks_of(worth if noun == "document" else without_corners(worth), page)
     is_scene = not texture.is_flat and picture.opaque is None and noun != "document"
     has_subject = _has_subject(blocks, is_scene=is_scene)
-    thing = recogniser.recognise(image, page) if texture.is_photographic and is_scene else None
     is_plain = texture.is_plain and not lines
     is_empty = picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_OPAQUE:])
-    confidence = THING_CONFIDENCE if thing else PLAIN_CONFIDENCE if is_plain else COLOUR_CONFIDENCE
+    confidence = PLAIN_CONFIDENCE if is_plain else COLOUR_CONFIDENCE
     return Facts(
         noun=noun,
         blocks=blocks,
         has_subject=has_subject,
         confidence=_confidence(blocks, is_scene=is_scene) if has_subject else confidence,
-        thing=thing,
         # The largest colour of a scene is the sky or a wall, and no ground that something stands on.
         colours=palette.main if is_scene else palette.shown,
         paper=None if is_scene else palette.background,

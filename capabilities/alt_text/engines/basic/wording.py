@@ -1,4 +1,4 @@
-"""Wording: the words and templates of descriptions in six languages, and the names of colours and things.
+"""Wording: the words and templates of descriptions in six languages, and the names of colours.
 
 Colours are nouns ("in green on white"), so that no adjective needs a gender or number."""
 
@@ -19,7 +19,6 @@ TONES: Mapping[str, str] = {name: tones for name, (tones, *_) in _FILE["colours"
 class Wording:
     """The words of a language by their names in words.toml; `colours` are the names of colours."""
 
-    language: str
     words: Mapping[str, str]
     colours: Mapping[str, str]
 
@@ -52,4 +51,4 @@ def wording_of(language: str) -> Wording:
     """Return the wording of one of LANGUAGES."""
     place = LANGUAGES.index(language)
     words = {name: forms[place] for name, forms in _FILE["words"].items()}
-    return Wording(language, words, {name: forms[place] for name, (_, *forms) in _FILE["colours"].items()})
+    return Wording(words, {name: forms[place] for name, (_, *forms) in _FILE["colours"].items()})

