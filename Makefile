@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := .venv-tools
-PACKAGES := api capabilities models pipeline pressroom scripts workers
+PACKAGES := api capabilities models pipeline scripts workers clients/python
 KILLS ?= 2000
 MINUTES ?= 30
 SECONDS ?= 60
@@ -23,7 +23,7 @@ HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_s
 	tests/api/webhooks/test_hostile_addresses.py tests/api/work/test_links_in_answers.py tests/api/accounts/test_limited_keys.py \
 	tests/api/jobs/test_jobs.py tests/api/dashboard/test_dashboard.py tests/api/dashboard/test_sign_in.py tests/api/dashboard/test_operator_pages.py \
 	tests/api/http/test_memory.py tests/api/http/test_connections.py tests/api/http/test_incoming.py \
-	tests/pipeline/accounts/test_passwords.py tests/pipeline/accounts/test_sessions.py tests/workers/models \
+	tests/pipeline/accounts/test_sessions.py tests/workers/models \
 	tests/pipeline/settings/test_settings.py tests/pipeline/storage/test_artifacts.py tests/scripts/system/test_folders.py \
 	tests/scripts/system/embedded/test_postgres.py tests/api/jobs/test_events.py tests/test_deploy.py \
 	tests/scripts/imports/test_url_import.py tests/capabilities/blog/engines/metadata/llm/test_llm.py \
@@ -43,16 +43,16 @@ $(BIN)/python:
 		{ echo "Pressroom needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) -V 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: pyproject.toml | $(BIN)/python
+$(VENV)/installed: pyproject.toml clients/python/pyproject.toml | $(BIN)/python
 	@echo "Installing Pressroom and its packages into $(VENV): 1.6 GB, some minutes, only this once."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e clients/python -e .
 	@$(BIN)/python -m compileall -q $(PACKAGES)  # otherwise each process of the first start compiles its imports
 	@touch $@
 
 $(VENV)/installed-test: pyproject.toml | $(VENV)/installed
 	@echo "Installing the tests' packages, such as torch and Playwright: some minutes more."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'  # first, or a larger build is installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e clients/python -e '.[test]'
 	@touch $(VENV)/installed $@
 
 install: $(VENV)/installed  ## make .venv with the pressroom command in it

@@ -1,5 +1,6 @@
 """Exposition: what Prometheus reads, the sums of all processes and the load of the queues."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
@@ -9,6 +10,7 @@ from prometheus_client.metrics_core import Metric
 
 from pipeline.operations.load import Load
 from pipeline.operations.metrics import BUCKETS, Sum
+from pipeline.operations.pauses import Pause
 from pipeline.operations.processes import Process
 
 #: Help texts of the metrics.
@@ -21,10 +23,12 @@ HELP = {
 }
 
 
-def render(sums: Iterable[Sum], load: Load | None, processes: Iterable[Process] = ()) -> bytes:
+def render(
+    sums: Iterable[Sum], load: Load | None, processes: Iterable[Process] = (), pauses: Iterable[Pause] = ()
+) -> bytes:
     """Return the text that Prometheus reads; without a load the gauges of queues are missing."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Families([*_families(sums), *_gauges(load), *_processes(processes)]))
+    registry.register(_Families([*_families(sums), *_gauges(load), *_processes(processes), _pauses(pauses)]))
     return generate_latest(registry)
 
 
@@ -103,6 +107,15 @@ def _processes(processes: Iterable[Process]) -> Iterator[Metric]:
     if found:
         yield number
         yield memory
+
+
+def _pauses(pauses: Iterable[Pause]) -> Metric:
+    """Count what is paused; accounts without their ids, which are nobody's business here."""
+    family = GaugeMetricFamily("pressroom_paused", "What an operator has paused.", labels=["scope", "name"])
+    named = Counter((one.scope, "" if one.scope == "account" else one.name) for one in pauses)
+    for labels, number in named.items():
+        family.add_metric(labels, number)
+    return family
 
 
 def _label_names(members: list[Sum]) -> list[str]:

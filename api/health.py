@@ -1,6 +1,7 @@
 """Health: whether this process is alive and ready, and its metrics."""
 
 import asyncio
+from typing import Any
 
 import falcon.asgi
 from pydantic import BaseModel
@@ -13,8 +14,9 @@ from api.work.answers import show_json
 from pipeline import lifecycle
 from pipeline.database import Statement
 from pipeline.errors import ServiceUnavailable
-from pipeline.operations.load import Load, read_load
+from pipeline.operations.load import read_load
 from pipeline.operations.metrics import HASH, Sum, read_sums
+from pipeline.operations.pauses import read_pauses
 from pipeline.operations.processes import HASH as PROCESSES
 from pipeline.operations.processes import Process, read_processes
 from pipeline.wakes.redis_away import REDIS_AWAY
@@ -50,8 +52,6 @@ class Alive(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         show_json(resp, Health(status="alive"))
 
-    on_head = on_get
-
 
 class Ready(Resource):
     """GET /readyz."""
@@ -72,8 +72,6 @@ class Ready(Resource):
         if missing:
             raise NotReadyYet(f"Missing: {', '.join(missing)}.", missing=missing)
         show_json(resp, Health(status="ready"))
-
-    on_head = on_get
 
     async def _schema(self) -> list[str]:
         known = Statement(
@@ -107,9 +105,12 @@ class Exposition(Resource):
         is_open=True,
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        sums, load, processes = await asyncio.gather(self._sums(), self._load(), self._processes())
+        kinds = self._services.kinds
+        sums, load, processes, pauses = await asyncio.gather(
+            self._sums(), self._read(read_load(kinds)), self._processes(), self._read(read_pauses())
+        )
         resp.content_type = PROMETHEUS_TEXT
-        resp.data = render(sums, load, processes)
+        resp.data = render(sums, load, processes, pauses or ())
 
     async def _sums(self) -> list[Sum]:
         try:
@@ -125,9 +126,10 @@ class Exposition(Resource):
             return []
         return [process for process in found if not process.is_gone]
 
-    async def _load(self) -> Load | None:
+    async def _read(self, statement: Statement[Any]) -> Any:
+        """Return what is read; None: the database is away."""
         try:
             async with asyncio.timeout(PROBE_SECONDS):
-                return await self._services.database.run(read_load(self._services.kinds))
+                return await self._services.database.run(statement)
         except (ServiceUnavailable, TimeoutError):
             return None

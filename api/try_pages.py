@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from pipeline.offers.offers import Offers
 
@@ -40,6 +40,23 @@ class Trial:
     call: Call
     #: None: the answer is a document to show.
     saves: str | None = None
+    #: Characters that one credit buys, if the page counts them, and credits on top.
+    per_credit: int | None = None
+    more_credits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """Many at once on a page: its file field takes several, or a list, whose columns fill fields of a kind.
+
+    `columns` are the names by which a column is known, by field; the first field is required."""
+
+    file: str
+    kind: str
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    #: Endings of lists that the file field takes.
+    lists: ClassVar[str] = ".csv,.tsv,.xlsx,.xlsb,.xls,.ods"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +86,14 @@ class TryPage:
     choices: Mapping[str, Choices] = field(default_factory=dict)
     #: File types by file field.
     accepts: Mapping[str, str] = field(default_factory=dict)
+    #: Whether and how many are done at once.
+    bulk: Bulk | None = None
     #: Files of api/dashboard, or of the folder `dashboard` of the capability.
     template: str = "try/page.html"
     script: str = "try_any.js"
     submit: str = "Try it"
+    #: An icon of api/dashboard/static/icons.svg.
+    icon: str = "sparkles"
     #: Place in the navigation.
     order: int = 0
 

@@ -11,6 +11,8 @@ from models.columns import BUSY_TABLE, Row, moment, one_of, row_rules
 
 #: Subscription tiers, cheapest first.
 TIERS = ("free", "pro", "enterprise")
+#: Which of an account's own jobs come first, the last first.
+PRIORITIES = ("low", "normal", "high")
 
 
 class AccountRow(Row, table=True):
@@ -62,6 +64,7 @@ class ApiKeyRow(Row, table=True):
         Index("api_key_dashboard_key", "account_id", unique=True, postgresql_where=text("is_dashboard")),
         CheckConstraint("requests_per_minute > 0", name="api_key_requests_per_minute_check"),
         CheckConstraint("credits_per_month >= 0", name="api_key_credits_per_month_check"),
+        CheckConstraint(one_of("priority", PRIORITIES), name="api_key_priority_check"),
     )
 
     id: UUID = Field(primary_key=True, sa_column_kwargs={"server_default": text("gen_random_uuid()")})
@@ -76,6 +79,7 @@ class ApiKeyRow(Row, table=True):
     requests_per_minute: int | None
     credits_per_month: int | None = Field(sa_column=Column(BigInteger))  # captured in a month of UTC, and held
     routes: list[str] | None = Field(sa_column=Column(ARRAY(Text)))  # paths that it may be used for
+    priority: str = Field(sa_column_kwargs={"server_default": text("'normal'")})  # of requests that name none
 
 
 class SessionRow(Row, table=True):
@@ -106,4 +110,13 @@ class SigningKeyRow(Row, table=True):
 
     id: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
     secret: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    created_at: datetime = Field(sa_column=moment(now=True))
+
+
+class MarkIdentityRow(Row, table=True):
+    """The certificates and the key that sign files and receipts, in PEM; the newest signs."""
+
+    id: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    certificates: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    key: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     created_at: datetime = Field(sa_column=moment(now=True))

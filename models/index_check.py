@@ -104,7 +104,7 @@ class IndexMonitorRow(Row, table=True):
     name: str | None
     every: str
     state: str = Field(sa_column_kwargs={"server_default": text("'active'")})
-    request: dict[str, Any] = Field(sa_column=document(nullable=False))  # fields of its jobs: engine, index
+    request: dict[str, Any] = Field(sa_column=document(nullable=False))  # fields of its jobs: engine, index, diagnose
     urls: list[str] | None = Field(sa_column=document())  # or else:
     sitemap_url: str | None
     total_urls: int | None  # of the last run, or as sent; null: the sitemap has not been read
@@ -116,6 +116,8 @@ class IndexMonitorRow(Row, table=True):
     last_run_at: datetime | None = Field(sa_column=moment(nullable=True))
     skipped: dict[str, Any] | None = Field(sa_column=document())  # why no job was made the last time: code, message, at
     created_at: datetime = Field(sa_column=moment(now=True))
+    until_indexed: bool = Field(sa_column_kwargs={"server_default": text("false")})  # then it pauses by itself
+    finished_at: datetime | None = Field(sa_column=moment(nullable=True))  # when it did
 
 
 class IndexMonitorPageRow(Row, table=True):

@@ -67,6 +67,8 @@ class JobRow(Row, table=True):
             text("created_at DESC"),
             postgresql_where=text("finished_at IS NOT NULL AND (items_failed > 0 OR error IS NOT NULL)"),
         ),
+        # Whether a submission may overtake anything; nearly always empty.
+        Index("job_low_idx", "account_id", postgresql_where=text("finished_at IS NULL AND priority = 'low'")),
         Index(
             "job_idempotency_key_idx",  # not unique: a key may be used again once it is forgotten
             "account_id",
@@ -75,6 +77,7 @@ class JobRow(Row, table=True):
             text("created_at DESC"),
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
+        Index("job_kept_idx", "account_id", postgresql_where=text("kept_at IS NOT NULL")),
         {"postgresql_with": BUSY_TABLE},
     )
 
@@ -103,9 +106,11 @@ class JobRow(Row, table=True):
     expires_at: datetime | None = Field(sa_column=moment(nullable=True))  # from then on the result is gone
     purged_at: datetime | None = Field(sa_column=moment(nullable=True))  # items and request text were deleted
     deleted_at: datetime | None = Field(sa_column=moment(nullable=True))  # its account deleted request and result
+    kept_at: datetime | None = Field(sa_column=moment(nullable=True))  # its account keeps it: it does not expire
     error: dict[str, Any] | None = Field(sa_column=document())
     webhook_url: str | None  # is told of its end
     webhook_events: list[str] | None = Field(sa_column=Column(ARRAY(String)))  # of which ends; null: of all
+    priority: str = Field(sa_column_kwargs={"server_default": text("'normal'")})  # low, normal or high
 
 
 #: waiting: not due. ready: may be claimed. leased: with a worker. The others are final.
@@ -163,6 +168,7 @@ class ItemRow(Row, table=True):
     input: dict[str, Any] = Field(sa_column=document(nullable=False))
     output: dict[str, Any] | None = Field(sa_column=document())
     error: dict[str, Any] | None = Field(sa_column=document())
+    edited: dict[str, Any] | None = Field(sa_column=document())  # what a reader has made of the output's texts
     created_at: datetime = Field(sa_column=moment(now=True))
     updated_at: datetime = Field(sa_column=moment(now=True))
 

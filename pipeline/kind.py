@@ -48,6 +48,22 @@ class Stored(BaseModel):
 #: Prefix of a field whose value is an uploaded file; the file's name follows.
 UPLOADED = "upload:"
 
+#: Who made an answer: a model or a synthesiser, rules that draw or mix, or nobody, since it was read from the input.
+Origin = Literal["synthetic", "composed", "extracted"]
+
+
+@dataclass(frozen=True, slots=True)
+class ManyFiles:
+    """A file that a form may repeat: each becomes an entry of the request's list, which the form's texts describe.
+
+    An entry's `field` says `upload:FILE.PLACE`, and its `name` is that of the file."""
+
+    file: str
+    list: str
+    field: str
+    entry: type[BaseModel]
+
+
 R = TypeVar("R", bound=Request)
 I = TypeVar("I", bound=BaseModel)  # noqa: E741  as in Kind[Request, Input, Output]
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
@@ -183,14 +199,20 @@ class Kind(Generic[R, I, O]):
     files: ClassVar[tuple[str, ...]] = ()
     #: Files by the field that each may be sent in place of, which then says `upload:NAME`. Such a request is a form.
     uploads: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    #: A file that is sent once for each entry of a list. Such a request is a form, too.
+    many_files: ClassVar[ManyFiles | None] = None
     #: Long request fields: items hold them, and the job's row does not keep a second copy.
     bulky: ClassVar[frozenset[str]] = frozenset()
     #: Other forms of its result: paths with `{job_id}` by their names.
     downloads: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    #: Input field that identifies an item to people: its text, its URL.
+    #: Input field that identifies an item to people, where it has no `name`: its text, its URL.
     subject: ClassVar[str | None] = None
+    #: Where an item's output has the artifact to show or play for it in a list.
+    shown_by: ClassVar[tuple[str, ...]] = ()
     #: Whether its answer is streamed in parts; its only item's output is then `streams.Parts`.
     streams: ClassVar[bool] = False
+    #: Origin of what it makes, by the engine that made it, "" for any other engine. Empty: it makes nothing.
+    origins: ClassVar[Mapping[str, Origin]] = MappingProxyType({})
     #: The lanes of its items; by default the one that has its name.
     lanes: ClassVar[tuple[str, ...]] = ()
     answer: ClassVar[Answer] = Answer()
@@ -204,7 +226,15 @@ class Kind(Generic[R, I, O]):
     @property
     def takes_files(self) -> bool:
         """Whether a request may bring files."""
-        return bool(self.files or self.uploads)
+        return bool(self.files or self.uploads or self.many_files)
+
+    @classmethod
+    def origin(cls, engine: str | None) -> Origin | None:
+        """Return the origin of what engines such as llm+drawn made: the strongest of theirs; None: nothing is made."""
+        if not cls.origins or not engine:
+            return None
+        found = {cls.origins.get(name, cls.origins[""]) for name in engine.split("+")}
+        return next(origin for origin in get_args(Origin) if origin in found)
 
     request: type[R]
     input: type[I]
@@ -246,10 +276,16 @@ class Kind(Generic[R, I, O]):
         """Return how many requests a retry of so many items counts as."""
         return 1
 
+    def name_of(self, files: Mapping[str, str]) -> str | None:
+        """Return what lists call a job, from the names of its files; None if its input tells more."""
+        if self.subject is not None and self.subject not in self.uploads.values():
+            return None
+        return next((files[field] for field in (*self.files, *self.uploads) if field in files), None)
+
     def can_repeat(self, given: Mapping[str, Any]) -> bool:
         """Return whether a failed item with this input may be tried again: uploads are deleted with their job."""
         files = (value for value in given.values() if isinstance(value, str))
-        return not self.files and not any(self.uploads and value.startswith(UPLOADED) for value in files)
+        return not self.files and not any(self.takes_files and value.startswith(UPLOADED) for value in files)
 
     def receipt(self, job: Job) -> Response | None:
         """Return the immediate answer to a request; None: the request waits for its job, as its headers say."""

@@ -1,6 +1,7 @@
 """The registry: all kinds, of our capabilities and of other packages, by name."""
 
 import importlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 
@@ -42,6 +43,13 @@ def queues(kinds: Kinds) -> list[str]:
 def lanes_of(kinds: Kinds) -> Kinds:
     """Return the lanes of some kinds, each with a kind whose items are in it; all such kinds have one handler."""
     return {lane: kind for kind in kinds.values() for lane in kind.lanes or (kind.name,)}
+
+
+def owners_of(kinds: Kinds) -> Mapping[str, str | None]:
+    """Return the only kind of each lane; None: several share it."""
+    named = [(lane, kind.name) for kind in kinds.values() for lane in kind.lanes or (kind.name,)]
+    shared = {lane for lane, number in Counter(lane for lane, _ in named).items() if number > 1}
+    return {lane: None if lane in shared else name for lane, name in named}
 
 
 def _added(settings: Settings) -> Iterator[AnyKind]:

@@ -51,7 +51,7 @@ def files() -> dict[str, str]:
 
 def exported(*arguments: str) -> dict[str, str]:
     """Return the locked requirements of a part of the project, by name, each with its sums."""
-    plain = ("--no-emit-project", "--no-header", "--no-annotate", "--quiet")
+    plain = ("--no-emit-workspace", "--no-header", "--no-annotate", "--quiet")
     found: dict[str, str] = {}
     for block in REQUIREMENT.findall(uv("export", "--frozen", *plain, *arguments)):
         name = re.split(r"[=\[]", block, maxsplit=1)[0]

@@ -1,7 +1,8 @@
 """Make a release, by `make release VERSION=1.0.0 KEY=release.pem`; verify it by `requirements/release.py verify dist`.
 
-The version is set, the changelog is cut, both are committed and tagged; then dist/ gets the wheel, the source archive,
-the images' context, the lists of what is in them (SBOM), the sums of all these, and an Ed25519 signature of the sums.
+The version is set, the changelog is cut, both are committed and tagged; then dist/ gets the wheels and source archives
+of the service and its client, the images' context, the lists of what is in them (SBOM), the sums of all these, and an
+Ed25519 signature of the sums.
 """
 
 import argparse
@@ -26,7 +27,8 @@ UV = ROOT / ".venv-tools" / "bin" / "uv"
 
 
 def set_version(pyproject: str, version: str) -> str:
-    """Return pyproject.toml with a version."""
+    """Return a pyproject.toml with a version, which is the client's too."""
+    pyproject = re.sub(r'"pressroom-client==[^"]*"', f'"pressroom-client=={version}"', pyproject)
     return re.sub(r'^version = ".*"$', f'version = "{version}"', pyproject, count=1, flags=re.MULTILINE)
 
 
@@ -69,9 +71,10 @@ def release(version: str, key: Ed25519PrivateKey, dist: Path) -> None:
         raise ValueError(f"{version!r} is no version: use three numbers, such as 1.0.0.")
     if _output("git", "status", "--porcelain"):
         raise ValueError("There are changes that are not committed.")
-    pyproject, changelog = ROOT / "pyproject.toml", ROOT / "CHANGELOG.md"
+    changelog = ROOT / "CHANGELOG.md"
     changed = cut(changelog.read_text("utf-8"), version, f"{datetime.now(UTC):%Y-%m-%d}")
-    pyproject.write_text(set_version(pyproject.read_text("utf-8"), version), "utf-8")
+    for pyproject in (ROOT / "pyproject.toml", ROOT / "clients" / "python" / "pyproject.toml"):
+        pyproject.write_text(set_version(pyproject.read_text("utf-8"), version), "utf-8")
     changelog.write_text(changed, "utf-8")
     _run("git", "commit", "--quiet", "--all", "--message", f"release: {version}")
     _run("git", "tag", f"v{version}")
@@ -84,7 +87,7 @@ def build(version: str, dist: Path) -> None:
     shutil.rmtree(dist, ignore_errors=True)
     dist.mkdir(parents=True)
     locked = ("--build-constraints", str(ROOT / "requirements" / "build.txt"), "--require-hashes")
-    _run(str(UV), "build", "--quiet", "--out-dir", str(dist), *locked)
+    _run(str(UV), "build", "--all-packages", "--quiet", "--out-dir", str(dist), *locked)
     context = dist / f"pressroom-{version}-images.tar.gz"
     _run("git", "archive", "--format=tar.gz", f"--prefix=pressroom-{version}/", f"--output={context}", "HEAD")
     _run("make", "--silent", "sbom")

@@ -14,7 +14,7 @@ from pydantic import HttpUrl, ValidationError
 from pipeline.database import Database, DatabaseUnavailable, Row, Statement
 from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
-from pressroom.finding import URL_VARIABLE, find_key
+from pressroom.finding import URL_VARIABLE, find_key, folders
 from scripts.system.control import find_system, settings_of_running
 
 Data = Annotated[
@@ -37,18 +37,17 @@ def settings_for(data: Path | None) -> Settings:
 
 
 def find_service(url: str | None, data: Path | None) -> tuple[str, str]:
-    """Return address and key of the named service, or of the system that runs here.
+    """Return address and key of the named service, or of the system that runs here, as clients find them.
 
-    The key is PRESSROOM_API_KEY, or the first account's of the system here, which no other machine gets. Raises
-    NotReady, InvalidRequest, pressroom.Unauthorized."""
+    Raises NotReady, InvalidRequest, pressroom.Unauthorized."""
     folder = settings_for(data).data
     if url:
         address = _checked(url).rstrip("/")
-    elif system := find_system(folder):
-        address = system.address
-    else:
-        raise NotReady("No Pressroom runs here. Start one with `pressroom up`, or name one with --url.")
-    return address, find_key(None, address, folder)
+        return address, find_key(None, address, folder)
+    for found in [folder] if data else [folder, *folders()]:
+        if system := find_system(found):
+            return system.address, find_key(None, system.address, found)
+    raise NotReady("No Pressroom runs here. Start one with `pressroom up`, or name one with --url.")
 
 
 def _checked(url: str) -> str:

@@ -27,10 +27,8 @@ def ask_service(url: str | None, data: Path | None) -> Iterator["Pressroom"]:
 
 def said(error: PressroomError) -> str:
     """Return a client's error as text for a terminal."""
-    if isinstance(error, NotPressroom):
-        return f"{error.message} Name the service with --url."
-    if error.status is None:
-        return error.message
+    if error.status is None or isinstance(error, NotPressroom):
+        return str(error)
     wait = error.retry_after
     patience = f" Try again in {wait.total_seconds():,.0f} seconds." if wait else ""
     return f"The service answered {error.status}: {error.message}{patience}"

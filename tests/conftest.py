@@ -24,6 +24,7 @@ pytest_plugins = ("api_fixtures", "pipeline_fixtures", "command_fixtures")
 
 # No test asks a service on the Internet; one that has a fake on loopback says so itself.
 os.environ["PRESSROOM_SYNTHESIS__ENGINES"] = "espeak"
+os.environ["XDG_STATE_HOME"] = "/dev/null"  # a system of a test is not to be found by others
 os.environ["PRESSROOM_MODELS__DOWNLOAD"] = "never"
 os.environ["PRESSROOM_SEARCH__PROVIDERS"] = "duckduckgo,bing"
 #: Nothing listens there.

@@ -5,7 +5,6 @@ From what edge-tts 7.3 sends and accepts (its communicate.py and voices.py)."""
 import asyncio
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from functools import cache
 from xml.sax.saxutils import unescape
 
 from aiohttp import WSMsgType, web
+from loopback import served
 
 from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.settings import EdgeSettings
@@ -179,31 +179,12 @@ class EdgeService:
 @contextmanager
 def edge_service() -> Iterator[EdgeService]:
     """Run a fake on a port of its own until the block is left."""
-    service, loop = EdgeService(), asyncio.new_event_loop()
-    ready = threading.Event()
-
-    async def serve() -> None:
-        app = web.Application()
-        app.add_routes([web.get("/voices", service._list), web.get("/speak", service._speak)])
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        host = f"127.0.0.1:{site._server.sockets[0].getsockname()[1]}"
-        service.url, service.voices_url = f"ws://{host}/speak", f"http://{host}/voices"
-        ready.set()
-        await service.ended.wait()
-        await runner.cleanup()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
-    thread.start()
-    ready.wait()
-    try:
+    service = EdgeService()
+    app = web.Application()
+    app.add_routes([web.get("/voices", service._list), web.get("/speak", service._speak)])
+    with served(app, ended=service.ended) as port:
+        service.url, service.voices_url = f"ws://127.0.0.1:{port}/speak", f"http://127.0.0.1:{port}/voices"
         yield service
-    finally:
-        loop.call_soon_threadsafe(service.ended.set)
-        thread.join()
-        loop.close()
 
 
 @cache

@@ -6,6 +6,8 @@ from uuid import UUID, uuid4
 
 from pydantic import BaseModel
 
+from pipeline.storage.streams import Parts
+
 
 class GivenTask:
     """A task with an input; it is never stopped, and keeps what is stored in `kept`."""
@@ -27,6 +29,10 @@ class GivenTask:
 
     def progress(self, done: float, total: float, **_: Any) -> None:
         self.steps.append((done, total))
+
+    def add_part(self, data: bytes, **about: Any) -> Parts:
+        self.store(data)
+        return Parts(count=len(self.kept), voice=about.get("voice", ""))
 
     def store(self, data: Any, *, suffix: str = "", **_: Any) -> str:
         key = f"kept-{len(self.kept)}{suffix}"

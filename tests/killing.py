@@ -20,16 +20,16 @@ class Killing(MadeUp):
 
 
 def _die_before_the_wake_up(waking: Any) -> None:
-    wake = waking.send_wake
+    wake = waking.Waker._send_one
 
-    def die_or_wake(line: Any, queue: str) -> Any:
+    def die_or_wake(waker: Any, queue: str) -> Any:
         marker = Path(os.environ["KILL_FILE"])
         if marker.exists():
             marker.unlink()
             os.kill(os.getpid(), signal.SIGKILL)
-        return wake(line, queue)
+        return wake(waker, queue)
 
-    waking.send_wake = die_or_wake
+    waking.Waker._send_one = die_or_wake
 
 
 if "api.services.waking" in sys.modules:

@@ -4,12 +4,13 @@ import asyncio
 import base64
 import io
 import json
-import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from aiohttp import web
+from loopback import served
 from PIL import Image
 
 KEY = "sk-right"
@@ -38,36 +39,22 @@ class ModelServer:
     _now: int = 0
 
     def __enter__(self) -> Self:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        self.url = asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(10)
+        app = web.Application(client_max_size=2**30)
+        app.router.add_route("*", "/v1{path:.*}", self._serve)
+        self._serving = ExitStack()
+        self.url = f"http://127.0.0.1:{self._serving.enter_context(served(app))}/v1"
         return self
 
     def __exit__(self, *_: object) -> None:
-        if not self._loop.is_closed():
-            self.stop()
+        self.stop()
 
     def stop(self) -> None:
         """End the server; its port answers nobody from now on."""
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._serving.close()
 
     def paths(self) -> list[str]:
         """Return the paths that were asked for, without the probes' list of models."""
         return [one.path for one in self.asked if one.path not in ("/models", "/audio/voices")]
-
-    async def _open(self) -> str:
-        app = web.Application(client_max_size=2**30)
-        app.router.add_route("*", "/v1{path:.*}", self._serve)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        port = self._runner.addresses[0][1]
-        return f"http://127.0.0.1:{port}/v1"
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         path = request.match_info["path"]

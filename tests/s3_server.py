@@ -6,7 +6,6 @@ believes any signature.
 
 import asyncio
 import hashlib
-import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from itertools import count
 from xml.sax.saxutils import escape
 
 from aiohttp import web
+from loopback import served
 
 BUCKET = "pressroom"
 
@@ -147,29 +147,9 @@ def xml(text: str, status: int = 200) -> web.Response:
 def s3_server() -> Iterator[S3Server]:
     """Run a store with one empty bucket."""
     store = S3Server()
-    loop = asyncio.new_event_loop()
-    ready = threading.Event()
-    ended = asyncio.Event()
-
-    async def serve() -> None:
-        app = web.Application(client_max_size=2**28)
-        app.router.add_route("*", f"/{BUCKET}", store.answer)
-        app.router.add_route("*", f"/{BUCKET}/{{key:.*}}", store.answer)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        store.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        ready.set()
-        await ended.wait()
-        await runner.cleanup()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
-    thread.start()
-    ready.wait()
-    try:
+    app = web.Application(client_max_size=2**28)
+    app.router.add_route("*", f"/{BUCKET}", store.answer)
+    app.router.add_route("*", f"/{BUCKET}/{{key:.*}}", store.answer)
+    with served(app) as port:
+        store.url = f"http://127.0.0.1:{port}"
         yield store
-    finally:
-        loop.call_soon_threadsafe(ended.set)
-        thread.join()
-        loop.close()

@@ -12,6 +12,7 @@ from html import escape
 from urllib.parse import quote, unquote_plus
 
 from aiohttp import web
+from loopback import served
 
 CAPTCHA = "<html><form id='challenge-form'><div class='anomaly-modal__title'>One more step</div></form></html>"
 UNUSUAL = "<html><body><p>Our systems have detected unusual traffic from your computer network.</p></body></html>"
@@ -226,33 +227,15 @@ class SearchEngine:
 @contextmanager
 def search_engine() -> Iterator[SearchEngine]:
     """Run a fake on a port of its own until the block is left."""
-    engine, loop = SearchEngine(), asyncio.new_event_loop()
-    ready = threading.Event()
-
-    async def serve() -> None:
-        app = web.Application()
-        app.add_routes(
-            [web.route("*", "/{provider}", engine._answer), web.route("*", "/{provider}/search", engine._answer)]
-        )
-        app.add_routes([web.post("/delay/{seconds}", engine._slow_down), web.post("/count/all", engine._count)])
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0, backlog=512)
-        await site.start()
-        engine.address = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}"
-        ready.set()
-        await engine.ended.wait()
-        await runner.cleanup()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
-    thread.start()
-    ready.wait()
-    try:
+    engine = SearchEngine()
+    app = web.Application()
+    app.add_routes(
+        [web.route("*", "/{provider}", engine._answer), web.route("*", "/{provider}/search", engine._answer)]
+    )
+    app.add_routes([web.post("/delay/{seconds}", engine._slow_down), web.post("/count/all", engine._count)])
+    with served(app, ended=engine.ended) as port:
+        engine.address = f"http://127.0.0.1:{port}"
         yield engine
-    finally:
-        loop.call_soon_threadsafe(engine.ended.set)
-        thread.join()
-        loop.close()
 
 
 if __name__ == "__main__":

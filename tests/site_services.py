@@ -4,10 +4,8 @@ The forms are the documented ones: Google's OAuth 2.0 for service accounts and i
 (webmasters/v3/sites, v1/urlInspection/index:inspect) with its old and new forms of errors, and Bing's webmaster API.
 """
 
-import asyncio
 import base64
 import json
-import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from typing import Any
 from aiohttp import web
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from loopback import served
 
 SCOPE = "https://www.googleapis.com/auth/webmasters.readonly"
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -98,7 +97,6 @@ class SiteServices:
     tokens: list[str] = field(default_factory=list)
     grants: list[str] = field(default_factory=list)
     key: rsa.RSAPrivateKey = field(default_factory=lambda: rsa.generate_private_key(65_537, 2_048))
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def reset(self) -> None:
         """Forget what a test has said and seen."""
@@ -237,35 +235,17 @@ def _decoded(part: str) -> bytes:
 @contextmanager
 def site_services() -> Iterator[SiteServices]:
     """Run the doubles on a port of their own until the block is left."""
-    services, loop = SiteServices(), asyncio.new_event_loop()
-    ready = threading.Event()
-
-    async def serve() -> None:
-        app = web.Application()
-        app.add_routes(
-            [
-                web.post("/token", services._token),
-                web.get("/consent", services._consent),
-                web.get("/webmasters/v3/sites", services._list_sites),
-                web.post("/v1/urlInspection/index:inspect", services._inspect),
-                web.get("/webmaster/api.svc/json/{call}", services._bing),
-            ]
-        )
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        services.address = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}"
-        ready.set()
-        await services.ended.wait()
-        await runner.cleanup()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
-    thread.start()
-    ready.wait()
-    try:
+    services = SiteServices()
+    app = web.Application()
+    app.add_routes(
+        [
+            web.post("/token", services._token),
+            web.get("/consent", services._consent),
+            web.get("/webmasters/v3/sites", services._list_sites),
+            web.post("/v1/urlInspection/index:inspect", services._inspect),
+            web.get("/webmaster/api.svc/json/{call}", services._bing),
+        ]
+    )
+    with served(app) as port:
+        services.address = f"http://127.0.0.1:{port}"
         yield services
-    finally:
-        loop.call_soon_threadsafe(services.ended.set)
-        thread.join()
-        loop.close()

@@ -72,10 +72,10 @@ def test_the_image_copies_all_packages_of_the_wheel() -> None:
     project = (DEPLOY.parent / "pyproject.toml").read_text()
     wheel = re.search(r"^packages = \[(.*)\]", project, re.MULTILINE)
     assert wheel
-    packages = {*re.findall(r'"(\w+)"', wheel[1]), "requirements"}
-    assert set(re.findall(r"^COPY (\w+) \w+$", text, re.MULTILINE)) == packages
+    packages = {*re.findall(r'"(\w+)"', wheel[1]), "clients/python", "requirements"}
+    assert set(re.findall(r"^COPY ([\w/]+) [\w/]+$", text, re.MULTILINE)) == packages
     kept = (DEPLOY / "docker" / "Dockerfile.dockerignore").read_text()
-    assert set(re.findall(r"^!(\w+)$", kept, re.MULTILINE)) == packages | {"LICENSE"}
+    assert set(re.findall(r"^!([\w/]+)$", kept, re.MULTILINE)) == packages | {"LICENSE"}
     assert "USER 10001" in text
 
 

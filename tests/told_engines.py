@@ -4,7 +4,6 @@ IndexNow as indexnow.org documents it, and Bing's Webmaster API as learn.microso
 
 import asyncio
 import re
-import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from loopback import served
 
 KEY = "0123456789abcdef"
 BING_KEY = "canary-bing-key"
@@ -127,35 +127,15 @@ def _bing_error(number: int, message: str) -> web.Response:
 @contextmanager
 def told_engines() -> Iterator[ToldEngines]:
     """Run a fake, on a port of its own at two addresses, until the block is left."""
-    engines, loop = ToldEngines(), asyncio.new_event_loop()
-    ready = threading.Event()
-
-    async def serve() -> None:
-        app = web.Application(client_max_size=32 * 2**20)
-        app.add_routes(
-            [
-                web.post("/indexnow", engines._take),
-                web.get("/bing/GetUrlSubmissionQuota", engines._tell_quota),
-                web.post("/bing/SubmitUrlbatch", engines._take_batch),
-                web.get("/{path:.*}", engines._serve_file),
-            ]
-        )
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        first = web.TCPSite(runner, "127.0.0.1", 0)
-        await first.start()
-        engines.port = first._server.sockets[0].getsockname()[1]
-        await web.TCPSite(runner, "127.0.0.2", engines.port).start()
-        ready.set()
-        await engines.ended.wait()
-        await runner.cleanup()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
-    thread.start()
-    assert ready.wait(30)
-    try:
+    engines = ToldEngines()
+    app = web.Application(client_max_size=32 * 2**20)
+    app.add_routes(
+        [
+            web.post("/indexnow", engines._take),
+            web.get("/bing/GetUrlSubmissionQuota", engines._tell_quota),
+            web.post("/bing/SubmitUrlbatch", engines._take_batch),
+            web.get("/{path:.*}", engines._serve_file),
+        ]
+    )
+    with served(app, "127.0.0.1", "127.0.0.2", ended=engines.ended) as engines.port:
         yield engines
-    finally:
-        loop.call_soon_threadsafe(engines.ended.set)
-        thread.join()
-        loop.close()

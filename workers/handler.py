@@ -15,6 +15,7 @@ from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from pipeline.storage.streams import Parts
 from workers.engines.resources import Resources
+from workers.media.marks.marking import Made
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
@@ -24,11 +25,14 @@ O_co = TypeVar("O_co", bound=BaseModel, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[O_co]):
-    """Delivered. `credits` None means the full price; `engine` names the program, if there is a choice."""
+    """Delivered. `credits` None means the full price; `engine` names the program, if there is a choice.
+
+    `models` are the names of those that it ran, for the receipt."""
 
     output: O_co
     engine: str | None = None
     credits: int | None = None
+    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +92,20 @@ class Task(Protocol[I_co]):
     def save(self, checkpoint: Mapping[str, Any]) -> None:
         """Write the checkpoint now, for an attempt elsewhere."""
 
-    def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None) -> str:
-        """Store bytes or an open file as an artifact; returns its key.
+    def store(
+        self,
+        data: bytes | IO[bytes],
+        *,
+        suffix: str = "",
+        keep_for: timedelta | None = None,
+        made: Made | None = None,
+    ) -> str:
+        """Store bytes or an open file as an artifact, marked if a machine `made` it; returns its key.
 
-        It is kept as long as the job's result, or for `keep_for` if that is longer."""
+        It is kept as long as the job's result, or for `keep_for` if that is longer. Raises NotMarked."""
 
-    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, voice: str = "") -> Parts:
-        """Store the next part of a stream and announce it; returns the parts so far."""
+    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, **about: str) -> Parts:
+        """Store the next part of a stream and announce it, with its voice and a warning; return the parts so far."""
 
     def stored(self, key: str) -> bytes:
         """Return an artifact that an earlier attempt stored. Raises Gone, ServiceUnavailable."""

@@ -19,6 +19,7 @@ from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 from pipeline.wakes.broker import WakeBroker, actor_name, connect
 from workers.engines import malloc
+from workers.engines.endpoints.watch import EndpointWatch
 from workers.engines.resources import Resources
 from workers.pool.handlers import load_handlers
 from workers.pool.leaving import leave_when_idle
@@ -36,6 +37,7 @@ class Pools(Middleware):
         self._kinds = load_kinds(settings)
         self._resources = Resources(settings)
         self._runners: dict[str, Runner] = {}
+        self._watch: EndpointWatch | None = None
         self._is_alone = False
         self._is_stopping = False
         self._end_telling: Callable[[], None] = lambda: None
@@ -49,7 +51,8 @@ class Pools(Middleware):
         if isinstance(broker, WakeBroker):
             if self._settings.small:
                 leave_when_idle(lambda: max((one.busy_at() for one in list(self._runners.values())), default=0.0))
-            self._end_telling = ProcessReporter(lambda: ", ".join(self._runners) or "starting").start(broker.client)
+            reporter = ProcessReporter(lambda: ", ".join(self._runners) or "starting", self._settings)
+            self._end_telling = reporter.start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
         """Stop, unless SIGTERM's handler did: the signal may have come before this module was loaded."""
@@ -99,6 +102,9 @@ class Pools(Middleware):
             prepare=settings.database.prepare,
         )
         database.open()
+        if self._watch is None:
+            self._watch = EndpointWatch(settings, database)
+            self._watch.start()
         return Runner(
             queue,
             self._kinds,

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from api.http.address import counted_address
 from api.http.bodies.bodies import read_json
-from api.http.bodies.fields import FieldsInvalid, missing
+from api.http.bodies.fields import FieldsInvalid, ignore_unknown, missing
 from api.http.operations import Operation, Reply
 from api.services.auth import header_key, query_key
 from api.services.resource import Resource
@@ -47,6 +47,7 @@ class VerifyKey(Resource):
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         services = self._services
         _, fields = await read_json(req, max_bytes=services.settings.api.max_json_bytes)
+        ignore_unknown(req, KeyVerificationRequest)
         caller = await services.authenticator.find(_key_field(header_key(req) or fields.get("api_key", query_key(req))))
         if caller is None:
             await services.limits.count_invalid(counted_address(req, services.proxies))

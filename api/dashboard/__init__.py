@@ -1,4 +1,4 @@
-"""Dashboard: the pages for people, under /dashboard. Modules and folders in `pages` are found by themselves.
+"""Dashboard: the pages for people, under /dashboard. Modules and folders in `pages`, of capabilities too, are found.
 
 A page is one module and one template (docs/dashboard.md shows both):
 
@@ -19,6 +19,7 @@ from api.dashboard.page import Page
 from api.dashboard.rendering import Renderer
 from api.dashboard.static_files import StaticFiles, load_static_files
 from api.services.services import Services
+from pipeline.capabilities import parts
 
 
 class Dashboard:
@@ -45,7 +46,7 @@ def load_navigation() -> list[Page]:
 
 def _load_pages() -> list[ModuleType]:
     names = sorted(found.name for found in pkgutil.iter_modules(pages.__path__))
-    return [importlib.import_module(f"{pages.__name__}.{name}") for name in names]
+    return [*(importlib.import_module(f"{pages.__name__}.{name}") for name in names), *parts("pages")]
 
 
 def _pages(module: ModuleType) -> list[Page]:

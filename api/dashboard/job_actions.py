@@ -1,18 +1,20 @@
 """Job actions: retry, cancel or delete selected jobs one by one, and report the outcome."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import falcon.asgi
 
 from api.http.request_context import context_of
 from api.jobs.job_changes import cancel_job, delete_job
-from api.jobs.job_resources import find_own_job, read_job_id
+from api.jobs.job_resources import JobNotFound, find_own_job, read_job_id
 from api.jobs.job_retries import retry_job
 from api.services.services import Services
+from pipeline import lifecycle
 from pipeline.accounts.sessions import Session
-from pipeline.errors import InvalidRequest, PressroomError
+from pipeline.errors import Conflict, InvalidRequest, PressroomError
 
 #: Most jobs changed at once: those of one page.
 MOST_JOBS = 100
@@ -23,6 +25,14 @@ REASONS = {
     "nothing_to_retry": "Everything was delivered, or the job's files are deleted.",
     "result_deleted": "It was deleted.",
     "result_expired": "The request has expired.",
+}
+
+
+#: Why a job is not kept.
+NOT_KEPT = {
+    "open": "It is still running. Keep it when it has ended.",
+    "gone": "Its result has been deleted already.",
+    "too_many": "Your account keeps {most:,} already. Let another one go first.",
 }
 
 
@@ -51,7 +61,8 @@ class JobActions:
         self._context = context_of(req)
         self._caller = session.caller
         self._once = once  # identifies the page: its form sent twice is one retry
-        self.by_name: Mapping[str, Action] = {"retry": self._retry, "cancel": self._cancel, "delete": self._delete}
+        self.by_name: dict[str, Action] = {"retry": self._retry, "cancel": self._cancel, "delete": self._delete}
+        self.by_name |= {"keep": partial(self._keep, keeps=True), "let go": partial(self._keep, keeps=False)}
 
     async def carry_out(self, name: str, job_ids: Sequence[str]) -> ActionDone:
         """Apply an action to each job. Raises ActionUnknown."""
@@ -79,9 +90,28 @@ class JobActions:
         await delete_job(self._services, self._caller, read_job_id(job_id))
         return job_id
 
+    async def _keep(self, job_id: str, *, keeps: bool) -> str:
+        settings = self._services.settings.limits
+        most = getattr(settings, self._caller.tier).kept_jobs
+        refusal = await self._services.database.run(
+            lifecycle.keep(read_job_id(job_id), self._caller.account_id, keeps=keeps, most=most)
+        )
+        if refusal == "missing":
+            raise JobNotFound
+        if refusal is not None:
+            message = NOT_KEPT[refusal].format(most=most)
+            raise Conflict(message, code="job_not_kept")
+        return job_id
+
 
 #: Words for a completed action.
-SAID = {"retry": "retried", "cancel": "cancelled", "delete": "deleted"}
+SAID = {
+    "retry": "retried",
+    "cancel": "cancelled",
+    "delete": "deleted",
+    "keep": "kept until you delete it",
+    "let go": "left to expire",
+}
 
 
 def say(name: str, done: ActionDone) -> str:

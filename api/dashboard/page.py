@@ -8,7 +8,7 @@ class NavigationSection(StrEnum):
     """The parts of the navigation, in order."""
 
     HOME = "Home"
-    TRY = "Try it"
+    TRY = "Tools"
     WORK = "Work"
     ACCOUNT = "Account"
     OPERATORS = "Operators"
@@ -23,6 +23,8 @@ class Page:
     section: NavigationSection
     operators_only: bool = False
     order: int = 0
+    #: An icon of static/icons.svg.
+    icon: str = "file-text"
 
     def leads_to(self, path: str) -> bool:
         """Return whether a path is this page's, or of something below it."""

@@ -13,6 +13,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from api.capabilities import dashboard_folders
 from api.dashboard.filters import FILTERS
 from api.dashboard.flashes import Flash, Tone, take_flash, write_flash
+from api.dashboard.notices import Notices
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.static_files import Static
 from api.http.request_context import context_of
@@ -20,10 +21,13 @@ from api.services.services import Services
 from pipeline.errors import PressroomError
 
 HOME = "/dashboard"
+#: Written by live.js; without it, the reader's system decides between day and night.
+THEME_COOKIE = "pressroom_theme"
+THEMES = ("light", "dark")
 #: Scripts, styles and requests of this origin alone, none of them within a page.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -46,6 +50,7 @@ class Renderer:
 
     def __init__(self, services: Services, pages: Sequence[Page], static: Static) -> None:
         self.services = services
+        self.notices = Notices(services)
         order = list(NavigationSection)
         self._pages = sorted(pages, key=lambda page: (order.index(page.section), page.order, page.title))
         self._environment = Environment(
@@ -57,7 +62,7 @@ class Renderer:
             auto_reload=False,
         )
         self._environment.filters.update(FILTERS)
-        self._environment.globals["static"] = static.url
+        self._environment.globals |= {"static": static.url, "icon": static.icon}
 
     async def render(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, template: str, **values: Any) -> None:
         """Answer with a page; see `render`."""
@@ -71,13 +76,23 @@ class Renderer:
             current=self._current(req.path),
             path=req.path,
             flash=take_flash(self.services.cookies, req, resp),
+            notices=await self.notices.read() if session and session.is_operator else (),
+            theme=theme if (theme := req.cookies.get(THEME_COOKIE)) in THEMES else "",
             **values,
         )
 
     def render_public(self, template: str, *, path: str, **values: Any) -> str:
         """Return a page that is the same for everybody."""
         return self._environment.get_template(template).render(
-            session=None, csrf_token="", navigation=(), current=None, path=path, flash=None, **values
+            session=None,
+            csrf_token="",
+            navigation=(),
+            current=None,
+            path=path,
+            flash=None,
+            notices=(),
+            theme="",
+            **values,
         )
 
     async def show_error(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, error: PressroomError) -> bool:

@@ -2,11 +2,14 @@
 
 import gzip
 import hashlib
+import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import falcon
 import falcon.asgi
+from markupsafe import Markup
 
 from api.capabilities import dashboard_folders
 
@@ -33,7 +36,7 @@ class StaticFile:
     zipped: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Static:
     """All static files, by name. One digest for all: a module then finds those that it imports beside itself."""
 
@@ -46,6 +49,17 @@ class Static:
         if name not in self.by_name:
             raise KeyError(f"there is no static file {name}")
         return f"/dashboard/static/{self.digest}/{name}"
+
+    def icon(self, name: str) -> Markup:
+        """Return an icon of icons.svg. Raises KeyError for one that is not there."""
+        if name not in self._icons:
+            raise KeyError(f"there is no icon {name}")
+        url = f"{self.url('icons.svg')}#{name}"
+        return Markup('<svg class="icon" aria-hidden="true"><use href="{}"/></svg>').format(url)
+
+    @cached_property
+    def _icons(self) -> frozenset[str]:
+        return frozenset(re.findall(r'<symbol id="([\w-]+)"', self.by_name["icons.svg"].content.decode()))
 
 
 class StaticFiles:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from api.try_pages import TryPage
+from api.try_pages import Bulk, TryPage
 from pipeline.kind import AnyKind
 from pipeline.offers.offers import Offers
 from pipeline.registry import Kinds
@@ -68,6 +68,12 @@ def form_fields(page: TryPage, kinds: Kinds, offers: Offers) -> list[FormField]:
         for one in (*_texts(page, kinds[trial.kind]), *_files(page, kinds[trial.kind])):
             known = found.get(one.name)
             found[one.name] = one if known is None else replace(known, kinds=(*known.kinds, trial.kind))
+    bulk = page.bulk
+    if bulk is not None and bulk.file not in found:
+        more = {**_attributes(page, bulk.file), "data-only-many": "data-only-many"}
+        label = page.labels.get(bulk.file, _label(bulk.file))
+        kinds_of = tuple(trial.kind for trial in page.trials)
+        found[bulk.file] = FormField(bulk.file, label, "", "file", "file", kinds_of, attributes=more)
     return [_with_choices(page, one, offers) for one in found.values() if one.name not in page.hidden]
 
 
@@ -104,9 +110,17 @@ def _files(page: TryPage, kind: AnyKind) -> Iterator[FormField]:
             type="file",
             kinds=(kind.name,),
             is_required=name in kind.files,
-            attributes={"accept": page.accepts[name]} if name in page.accepts else {},
+            attributes=_attributes(page, name),
             stands_for=kind.uploads.get(name),
         )
+
+
+def _attributes(page: TryPage, name: str) -> dict[str, Any]:
+    accepted = page.accepts.get(name)
+    if page.bulk is not None and page.bulk.file == name:
+        lists = Bulk.lists if page.bulk.columns else None
+        return {"accept": ",".join(filter(None, (accepted, lists))), "multiple": "multiple"}
+    return {"accept": accepted} if accepted else {}
 
 
 def _plain(described: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -23,8 +23,9 @@ CODING = re.compile(r"\s*(gzip|x-gzip|\*)\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})
 #: Headers that pages of other origins may read, besides those that they always may.
 EXPOSED = (
     *("Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Link", "Location", "Preference-Applied"),
-    *("Retry-After", "X-Credits-Remaining", "X-Credits-Used", "X-Engine", "X-Job-Id", "X-RateLimit-Limit"),
-    *("X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "X-Searched-Since", "X-Total-Count", "X-Voice"),
+    *("Retry-After", "X-Content-Origin", "X-Credits-Remaining", "X-Credits-Used", "X-Engine", "X-Ignored-Fields"),
+    *("X-Job-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"),
+    *("X-Searched-Since", "X-Total-Count", "X-Voice", "X-Warning"),
 )
 
 

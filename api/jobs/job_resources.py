@@ -120,8 +120,6 @@ class JobList(Resource):
         show_page(req, resp, limit=limit, offset=offset, total=page.total, searched_since=page.searched_since)
         show_json(resp, [job_document(job, self._services.kinds) for job in page.jobs])
 
-    on_head = on_get
-
 
 class JobResource(Resource):
     """GET /jobs/{id}."""
@@ -131,8 +129,6 @@ class JobResource(Resource):
         caller = await self._services.authenticate_reader(req)
         job = await find_own_job(self._services, caller, job_id)
         show_json(resp, job_document(job, self._services.kinds))
-
-    on_head = on_get
 
 
 class JobResult(Resource):
@@ -160,5 +156,3 @@ class JobResult(Resource):
                 retry_after=timedelta(seconds=1),
             )
         await show_delivery(self._services, resp, delivery)
-
-    on_head = on_get

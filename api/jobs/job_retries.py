@@ -45,7 +45,7 @@ class JobRetry(Resource):
         repeated, available = await retry_job(
             self._services, caller, job, context=context_of(req), idempotency_key=read_idempotency_key(req)
         )
-        name_job(resp, repeated, available)
+        name_job(self._services, resp, repeated, available)
         resp.set_header("Location", f"/jobs/{repeated.id}")
         show_json(resp, job_document(repeated, self._services.kinds), 202)
 

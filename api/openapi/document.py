@@ -26,9 +26,10 @@ from api.openapi.parts import (
     schema_of,
     with_nulls,
 )
-from api.work.webhook_fields import ADDRESS
+from api.work.common_fields import ADDRESS
 from pipeline.jobs.job_documents import JobDocument
 from pipeline.kind import AnyKind
+from pipeline.lifecycle import PRIORITIES
 from pipeline.registry import Kinds
 from pipeline.webhooks.events import JOB_EVENTS
 
@@ -36,7 +37,7 @@ INFO: Json = {
     "title": "Pressroom",
     "summary": "Speech, transcripts, alt text, post metadata and index checks behind one API with credits.",
 }
-WEBHOOK_FIELDS: Json = {
+COMMON_FIELDS: Json = {
     "webhook_url": {
         "type": ["string", "null"],
         **ADDRESS,
@@ -47,6 +48,11 @@ WEBHOOK_FIELDS: Json = {
         "type": ["array", "null"],
         "items": {"type": "string", "enum": list(JOB_EVENTS)},
         "description": "Report these events only. Separate them by commas in forms and in the header X-Webhook-Events.",
+    },
+    "priority": {
+        "type": ["string", "null"],
+        "enum": [*PRIORITIES, None],
+        "description": "Orders the account's own jobs; also the header X-Priority. Default: the key's.",
     },
 }
 #: Errors of every route that takes a key, of those that write as well, and of every paid route.
@@ -180,7 +186,7 @@ def _request_content(kind: AnyKind, schemas: Json) -> Json:
     name = kind.request.__name__
     schema = schemas[name]
     own = {field: {**told, **kind.field_rules.get(field, {})} for field, told in schema.get("properties", {}).items()}
-    fields = {**own, "api_key": KEY_FIELD, **WEBHOOK_FIELDS}
+    fields = {**own, "api_key": KEY_FIELD, **COMMON_FIELDS}
     required = schema.get("required", [])
     sent = {name: value for name, value in getattr(kind, "example", {}).items() if name not in kind.files}
     content = {"schema": ref(name), "example": sent}
@@ -188,11 +194,17 @@ def _request_content(kind: AnyKind, schemas: Json) -> Json:
     needed = [*(name for name in required if name not in kind.uploads.values()), *files]
     texts = {name: field for name, field in form_fields(fields).items() if name not in kind.uploads.values()}
     form = {**schema, "properties": {**texts, **dict.fromkeys(files, FILE)}, "required": needed}
+    if (many := kind.many_files) is not None:
+        told = schemas[many.entry.__name__]["properties"]
+        of_each = {name: field for name, field in form_fields(told).items() if name not in (many.field, "name")}
+        beside = {"api_key": KEY_FIELD, **COMMON_FIELDS}
+        form["properties"] = {many.file: {"type": "array", "items": FILE}, **of_each, **beside}
+        form["required"] = [many.file]
     if kind.files:
         schemas[name] = form
         return {"multipart/form-data": content}
     schemas[name] = with_nulls({**schema, "properties": fields})
-    return {"application/json": content} | ({"multipart/form-data": {"schema": form}} if kind.uploads else {})
+    return {"application/json": content} | ({"multipart/form-data": {"schema": form}} if kind.takes_files else {})
 
 
 def _answer_content(kind: AnyKind, schemas: Json) -> Json:

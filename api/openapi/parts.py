@@ -3,14 +3,14 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, get_args
 
 from pydantic import Field, NonNegativeInt, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 from typing_extensions import TypedDict
 
 from api.http.parameters import IDEMPOTENCY_KEY, PREFER
-from pipeline.kind import Request
+from pipeline.kind import Origin, Request
 
 Json = dict[str, Any]
 
@@ -33,7 +33,12 @@ HEADERS: Json = {
     "X-Credits-Used": {"schema": {"type": "integer"}},
     "X-Credits-Remaining": {"schema": {"type": "integer"}},
     "X-Engine": {"schema": TEXT},
+    "X-Content-Origin": {
+        "schema": {"type": "string", "enum": list(get_args(Origin))},
+        "description": "Who made the result: a model or synthesiser, rules, or nobody, as it was read from the input.",
+    },
     "X-Voice": {"schema": TEXT, "description": "The voice that speaks, for speech."},
+    "X-Warning": {"schema": TEXT, "description": "For speech: why another voice would suit better, and how to get it."},
     "X-RateLimit-Limit": {
         "schema": {"type": "integer", "minimum": 1, "maximum": 999_999_999_999_999},
         "description": "The rate limit closest to being reached, in requests; 999999999999999 means unlimited.",

@@ -3,13 +3,20 @@
 import falcon.asgi
 
 from api.http.bodies.bodies import parse_object, read_body, refuse_length, require_type
+from api.http.request_context import context_of
 from api.services.auth import header_key
 from api.services.services import Services
 from pipeline.accounts.keys import Caller
 
 
 class Resource:
-    """A route's resource, which uses the services of its process; Falcon calls its `on_get`, `on_post` and so on."""
+    """A route's resource, which uses the services of its process; Falcon calls its `on_get`, `on_post` and so on.
+
+    HEAD is answered as GET is, without the body."""
+
+    def __init_subclass__(cls) -> None:
+        if "on_get" in vars(cls) and "on_head" not in vars(cls):
+            cls.on_head = cls.on_get  # type: ignore[attr-defined]  # Falcon looks for both
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -29,4 +36,5 @@ async def read_sent(
     if body and not any_type:
         require_type(req, "application/json")
     fields = parse_object(body) if body else {}
+    context_of(req).sent_fields = frozenset(fields)
     return caller or await services.authenticate_reader(req, fields.get("api_key")), body or b"{}"

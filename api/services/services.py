@@ -65,7 +65,7 @@ class Services:
         self.kinds = kinds
         self.metrics = Metrics()
         self.tracer = open_tracer(settings, "api")
-        self._telling = ProcessReporter(lambda: "api")
+        self._telling = ProcessReporter(lambda: "api", settings)
         self.limits = RateLimits(client, settings.limits)
         self.authenticator = Authenticator(database, self.limits, max_age_seconds=settings.api.key_max_age_seconds)
         self.waiting = WaitingRequests(database, capacity=settings.api.max_waiting)
@@ -98,7 +98,6 @@ class Services:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self.limits.close()
         with contextlib.suppress(*REDIS_AWAY):
-            await self.waker.close()
             await self.metrics.flush_async(self.client)
             await self._telling.end_async(self.client)
         await asyncio.to_thread(self.tracer.close)

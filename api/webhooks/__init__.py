@@ -1,3 +1,3 @@
 """Webhooks: the account's default address and secret, and the log of deliveries (docs/webhooks.md).
 
-The webhook fields of a single request are in api/work/webhook_fields.py."""
+The webhook fields of a single request are in api/work/common_fields.py."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from api.services.services import Services
-from api.work.webhook_fields import WebhookMissing, check_events, check_url
+from api.work.common_fields import WebhookMissing, check_events, check_url
 from pipeline.accounts.keys import Caller
 from pipeline.errors import NotFound
 from pipeline.webhooks.accounts import AccountWebhook, ensure_webhook, find_webhook, rotate_secret, set_default

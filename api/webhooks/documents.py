@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from api.work.webhook_fields import ADDRESS
+from api.work.common_fields import ADDRESS
 from pipeline.kind import Request
 from pipeline.timestamps import Timestamp
 from pipeline.webhooks.accounts import AccountWebhook
@@ -17,7 +17,7 @@ from pipeline.webhooks.log import DeliveryDetails, LoggedDelivery
 from pipeline.webhooks.signing import message_id_of
 
 State = Literal["pending", "delivered", "failed"]
-#: A wrong one is refused by name (api/work/webhook_fields.py).
+#: A wrong one is refused by name (api/work/common_fields.py).
 Event = Annotated[str, WithJsonSchema({"type": "string", "enum": list(EVENTS)})]
 
 

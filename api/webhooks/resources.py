@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import falcon
 import falcon.asgi
 
-from api.http.bodies.fields import read_fields
+from api.http.bodies.fields import read_sent_fields
 from api.http.operations import Operation, Reply
 from api.http.parameters import OFFSET, choice, limit, show_page, text, uuid
 from api.services.resource import Resource, read_sent
@@ -48,8 +48,6 @@ class AccountHook(Resource):
         webhook = await self._services.database.run(find_webhook(caller.account_id))
         show_json(resp, WebhookSettingsDocument.of(webhook))
 
-    on_head = on_get
-
     @Operation(
         id="put_webhooks",
         tag=TAG,
@@ -64,7 +62,7 @@ class AccountHook(Resource):
     )
     async def on_put(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         caller, body = await read_sent(self._services, req)
-        wanted = read_fields(WebhookRequest, body)
+        wanted = read_sent_fields(req, WebhookRequest, body)
         webhook, secret = await set_webhook(self._services, caller, wanted.webhook_url, wanted.webhook_events)
         document = WebhookSettingsDocument.of(webhook).model_dump(mode="json")
         show_json(resp, document if secret is None else {**document, "webhook_secret": secret})
@@ -113,7 +111,7 @@ class WebhookTest(Resource):
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         caller, body = await read_sent(self._services, req)
-        wanted = read_fields(WebhookTestRequest, body)
+        wanted = read_sent_fields(req, WebhookTestRequest, body)
         delivery = await send_test(self._services, caller, wanted.webhook_url)
         show_json(resp, WebhookDeliveryDetails.of(delivery), 202)
 
@@ -143,8 +141,6 @@ class Deliveries(Resource):
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [WebhookDelivery.of(delivery) for delivery in page])
 
-    on_head = on_get
-
 
 class DeliveryResource(Resource):
     """GET /webhooks/deliveries/{id}."""
@@ -158,8 +154,6 @@ class DeliveryResource(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
         caller = await self._services.authenticate_reader(req)
         show_json(resp, WebhookDeliveryDetails.of(await find_own_delivery(self._services, caller, delivery_id)))
-
-    on_head = on_get
 
 
 class DeliveryAgain(Resource):

@@ -48,7 +48,7 @@ def show_json(resp: falcon.asgi.Response, media: Any, status: int = 200) -> None
 async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery: Delivery) -> None:
     """Answer with what a finished job delivered, or with why it did not. Raises Gone, ServiceUnavailable."""
     job = delivery.job
-    name_job(resp, job, delivery.available)
+    name_job(services, resp, job, delivery.available)
     refuse_gone(job)
     kind = services.kinds.get(job.kind)
     if job.state not in {"succeeded", "partial"} and not (kind and kind.answer.without_success):
@@ -84,20 +84,28 @@ def show_accepted(
     services: Services, resp: falcon.asgi.Response, job: Job, *, available: int | None, applied: str
 ) -> None:
     """Answer 202 with the job; its client asks for the result later."""
-    name_job(resp, job, available)
+    name_job(services, resp, job, available)
     resp.set_header("Location", f"/jobs/{job.id}")
     resp.set_header("Preference-Applied", applied)
     show_json(resp, job_document(job, services.kinds), 202)
 
 
-def name_job(resp: falcon.asgi.Response, job: Job, available: int | None) -> None:
-    """Say in headers which job an answer is of, and what it cost."""
+def name_job(services: Services, resp: falcon.asgi.Response, job: Job, available: int | None) -> None:
+    """Say in headers which job an answer is of, what it cost, and who made it."""
     resp.set_header("X-Job-Id", str(job.id))
     resp.set_header("X-Credits-Used", str(job.credits_captured))
     if available is not None:
         resp.set_header("X-Credits-Remaining", str(available))
     if job.engine:
-        resp.set_header("X-Engine", job.engine)
+        name_engine(services, resp, job, job.engine)
+
+
+def name_engine(services: Services, resp: falcon.asgi.Response, job: Job, engine: str) -> None:
+    """Say in headers which engine made an answer, and its origin (docs/marking.md)."""
+    resp.set_header("X-Engine", engine)
+    kind = services.kinds.get(job.kind)
+    if origin := kind and kind.origin(engine):
+        resp.set_header("X-Content-Origin", origin)
 
 
 async def show_response(services: Services, resp: falcon.asgi.Response, response: Response) -> None:

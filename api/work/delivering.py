@@ -29,7 +29,7 @@ async def answer(
         delivery = await join(services, order, submitted, waiter)
         job, available = delivery.job, delivery.available
     if (receipt := kind.receipt(job)) is not None:
-        name_job(resp, job, available)
+        name_job(services, resp, job, available)
         await show_response(services, resp, receipt)
         return
     if not (job.is_final or preference.is_immediate):

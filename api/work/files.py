@@ -20,6 +20,10 @@ SHOWN = {
     ".webp": "image/webp",
     ".wav": "audio/wav",
     ".mp3": "audio/mpeg",
+    ".ogg": "audio/ogg",
+    ".flac": "audio/flac",
+    ".m4a": "audio/mp4",
+    ".webm": "audio/webm",
     ".srt": "application/x-subrip; charset=utf-8",
     ".vtt": "text/vtt; charset=utf-8",
 }

@@ -8,10 +8,11 @@ import falcon.asgi
 from pydantic import BaseModel
 
 from api.http.bodies.bodies import read_json, refuse_length
+from api.http.bodies.fields import ignore_unknown
 from api.http.bodies.forms import FormReader, FormShape, Upload
 from api.services.auth import header_key, query_key
 from api.services.services import Services
-from api.work.webhook_fields import HEADERS
+from api.work.common_fields import HEADERS
 from pipeline.accounts.keys import Caller
 from pipeline.kind import AnyKind
 
@@ -34,7 +35,7 @@ class Receiver:
 
     def __init__(self, services: Services, kind: AnyKind, shape: FormShape, check: Check) -> None:
         api = services.settings.api
-        files = [*kind.files, *kind.uploads]
+        files = [*kind.files, *kind.uploads, *([kind.many_files.file] if kind.many_files else ())]
         self._services = services
         self._needs_form = bool(kind.files)
         self._takes_form = bool(files)
@@ -68,7 +69,10 @@ class Receiver:
         if caller is None:
             body_key = common.get("api_key")
             caller = await self._services.authenticate(req, query_key(req) if body_key is None else body_key)
-        return Received(caller, self._check(sent, upload), common)
+        request = self._check(sent, upload)
+        if not is_form:
+            ignore_unknown(req, type(request))
+        return Received(caller, request, common)
 
 
 def _common_fields(read: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import falcon.asgi
 
 from api.services.streaming import Feed
 from api.services.waiting import Waiter
-from api.work.answers import name_job, show_delivery
+from api.work.answers import name_engine, name_job, show_delivery
 from api.work.delivering import find, join, wait
 from api.work.preferences import Preference
 from api.work.submitting import Order
@@ -63,10 +63,10 @@ class StreamedWork(Work):
         job, item = delivery.job, delivery.item
         if item is None:
             raise PressroomError(f"The kind {job.kind} streams, and yet its job has several items.")
-        name_job(resp, job, delivery.available)
+        name_job(self._services, resp, job, delivery.available)
         # The final cost is not known yet; the job has it later.
         resp.set_header("X-Credits-Used", str(job.credits_held))
-        resp.set_header("X-Engine", feed.parts.engine)
+        name_engine(self._services, resp, job, feed.parts.engine)
         # The job's own kind: a route may make jobs of several.
         shown = self._services.kinds[job.kind].respond(job, [replace(item, output=feed.parts.checkpoint())])
         resp.content_type = shown.content_type

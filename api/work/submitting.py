@@ -26,7 +26,7 @@ from pipeline.errors import (
 )
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import AnyKind, as_rows
-from pipeline.lifecycle import Submission, Submitted, submit
+from pipeline.lifecycle import Priority, Submission, Submitted, submit
 from pipeline.lifecycle.jobs import find_replay
 from pipeline.limits.rate_limits import AccountLimitExceeded
 from pipeline.settings import Settings
@@ -69,17 +69,21 @@ class Order:
         request_id: str,
         idempotency_key: str | None,
         file_hashes: Mapping[str, str],
+        file_names: Mapping[str, str],
         settings: Settings,
     ) -> "Order":
         """Return the order of a valid request."""
         fields = request.model_dump(mode="json", exclude_unset=True)
         deadline, keep_for = lifetimes(kind, settings)
+        stored = {name: value for name, value in fields.items() if name not in kind.bulky}
+        if (name := kind.name_of(file_names)) is not None:
+            stored["name"] = name
         submission = Submission(
             account_id=caller.account_id,
             api_key_id=caller.api_key_id,
             kind=kind.name,
             route=route,
-            request={name: value for name, value in fields.items() if name not in kind.bulky},
+            request=stored,
             request_id=request_id,
             request_hash=_hash(fields, file_hashes),
             items=as_rows(kind.items(request)),
@@ -90,9 +94,14 @@ class Order:
             idempotency_key=idempotency_key,
             idempotency_window=timedelta(hours=settings.limits.idempotency_hours),
             max_open_items=settings.limits.open_items,
+            priority=caller.priority,
             job_id=job_id,
         )
         return cls(caller, kind.counts_as(request), kind.queue, submission)
+
+    def with_priority(self, priority: Priority | None) -> "Order":
+        """Return the order with the priority of its request; None: of its key."""
+        return self if priority is None else replace(self, submission=replace(self.submission, priority=priority))
 
     def with_webhook(self, url: str | None, events: Sequence[str] | None) -> "Order":
         """Return the order with a webhook for its job; None leaves it as it was."""

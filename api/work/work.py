@@ -12,11 +12,11 @@ from api.http.bodies.forms import FormShape, Upload
 from api.http.request_context import context_of
 from api.services.services import Services
 from api.services.waiting import Waiter
+from api.work.common_fields import add_priority, add_webhook
 from api.work.delivering import answer
 from api.work.preferences import Preference, read_idempotency_key, read_preference
 from api.work.receiving import Receiver, Sent
 from api.work.submitting import Order, submit_order
-from api.work.webhook_fields import add_webhook
 from pipeline.accounts.keys import Caller
 from pipeline.identifiers import uuid7
 from pipeline.kind import AnyKind
@@ -48,7 +48,7 @@ class Work:
         """Return the order that a request makes. Raises Unauthorized, InvalidRequest and so on."""
         received = await self._receiver.receive(req, upload)
         order = await self._order_of(req, received.caller, received.request, upload)
-        return await self._with_webhook(req, received.common, order)
+        return await self._with_common(req, received.common, order)
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
         """Return the order of a request with valid fields. Raises InvalidRequest for what the kind refuses."""
@@ -67,6 +67,7 @@ class Work:
                 request_id=context.request_id,
                 idempotency_key=idempotency_key,
                 file_hashes=upload.hashes,
+                file_names=upload.names,
                 settings=self._services.settings,
             )
 
@@ -76,9 +77,9 @@ class Work:
         async with self._services.large_requests:
             return await asyncio.to_thread(checked)
 
-    async def _with_webhook(self, req: falcon.asgi.Request, fields: Mapping[str, Any], order: Order) -> Order:
-        """Return the order with the webhook that a request names. Raises InvalidRequest."""
-        return await add_webhook(self._services, req, fields, order)
+    async def _with_common(self, req: falcon.asgi.Request, fields: Mapping[str, Any], order: Order) -> Order:
+        """Return the order with the webhook and the priority that a request names. Raises InvalidRequest."""
+        return add_priority(req, fields, await add_webhook(self._services, req, fields, order))
 
     async def _answer(
         self, order: Order, submitted: Submitted, preference: Preference, waiter: Waiter, resp: falcon.asgi.Response
@@ -98,7 +99,7 @@ class Work:
         """Return the valid fields of a request. Raises FieldsInvalid."""
         require_files(self._kind, upload.hashes)
         if isinstance(sent, dict):
-            sent = with_uploads(self._kind, sent, upload.hashes)
+            sent = with_uploads(self._kind, sent, upload.hashes, upload.names)
         model: type[BaseModel] = self._kind.request
         request = read_fields(model, sent)
         refuse_marks(self._kind, request, upload.hashes)

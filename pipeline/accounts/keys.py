@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from pipeline.database import SQL, Row, Statement, nothing
+from pipeline.lifecycle import Priority
 
 PREFIX = "pr_live_"
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -84,6 +85,8 @@ class KeyLimits:
     credits_per_month: int | None = None
     #: Paths that it may be used for, and what has an id below them.
     routes: tuple[str, ...] | None = None
+    #: Of requests that name none.
+    priority: Priority = "normal"
 
 
 #: A key that may do all that its account may.
@@ -103,6 +106,7 @@ class Caller:
     routes: tuple[str, ...] | None = None
     has_limits: bool = False
     is_suspended: bool = False
+    priority: Priority = "normal"
 
     def may_use(self, route: str) -> bool:
         """Return whether the key may be used for a route, given as the template of its path.
@@ -115,7 +119,7 @@ class Caller:
 _SELECT_CALLER = (
     "SELECT k.account_id, k.id AS api_key_id, a.tier, k.requests_per_minute, k.routes,"
     " num_nonnulls(k.requests_per_minute, k.credits_per_month, k.routes) > 0 AS has_limits,"
-    " a.suspended_at IS NOT NULL AS is_suspended FROM api_key k JOIN account a ON a.id = k.account_id"
+    " a.suspended_at IS NOT NULL AS is_suspended, k.priority FROM api_key k JOIN account a ON a.id = k.account_id"
 )
 
 
@@ -167,9 +171,9 @@ def touch_keys(key_ids: Sequence[UUID]) -> Statement[None]:
 
 
 INSERT_KEY = SQL(
-    "INSERT INTO api_key (id, account_id, name, hash, hint, requests_per_minute, credits_per_month, routes)"
-    " SELECT %(id)s, %(account)s, %(name)s, %(hash)s, %(hint)s, %(requests_per_minute)s::integer,"
-    " %(credits_per_month)s::bigint, %(routes)s::text[]"
+    "INSERT INTO api_key (id, account_id, name, hash, hint, requests_per_minute, credits_per_month, routes,"
+    " priority) SELECT %(id)s, %(account)s, %(name)s, %(hash)s, %(hint)s, %(requests_per_minute)s::integer,"
+    " %(credits_per_month)s::bigint, %(routes)s::text[], %(priority)s"
 )
 
 
@@ -184,6 +188,7 @@ def key_columns(account_id: UUID, key: NewKey, name: str, limits: KeyLimits) -> 
         "requests_per_minute": limits.requests_per_minute,
         "credits_per_month": limits.credits_per_month,
         "routes": None if limits.routes is None else list(limits.routes),
+        "priority": limits.priority,
     }
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pipeline.accounts.keys import INSERT_KEY, KeyLimits, NewKey, key_columns
 from pipeline.database import SQL, Row, Statement, assignments, row_of, rows_of
+from pipeline.lifecycle import Priority
 from pipeline.usage.usage_days import used_sql
 
 
@@ -21,6 +22,7 @@ class StoredKey:
     requests_per_minute: int | None
     credits_per_month: int | None
     routes: list[str] | None
+    priority: Priority
     credits_used_this_month: int
     credits_held: int
     created_at: datetime
@@ -29,7 +31,7 @@ class StoredKey:
 
 # Valid keys, without the one that stands for the dashboard's sessions. The ledger says what is held, as its jobs do.
 _SELECT = SQL("""
-SELECT k.id, k.name, k.hint, k.requests_per_minute, k.credits_per_month, k.routes,
+SELECT k.id, k.name, k.hint, k.requests_per_minute, k.credits_per_month, k.routes, k.priority,
        coalesce(c.captured, 0)::bigint AS credits_used_this_month, coalesce(c.held, 0)::bigint AS credits_held,
        k.created_at, k.last_used_at
 FROM api_key k
@@ -40,7 +42,7 @@ LEFT JOIN (
 WHERE k.account_id = %(account)s AND k.revoked_at IS NULL AND NOT k.is_dashboard
 """).format(used=used_sql())
 #: Columns that a request may change.
-CHANGEABLE = ("name", "requests_per_minute", "credits_per_month", "routes")
+CHANGEABLE = ("name", "requests_per_minute", "credits_per_month", "routes", "priority")
 _ADD_WITHIN = SQL(
     "{insert} WHERE (SELECT count(*) FROM api_key k WHERE k.account_id = %(account)s"
     " AND k.revoked_at IS NULL AND NOT k.is_dashboard) < %(most)s RETURNING id"

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, NonNegativeInt, TypeAdapter, WithJsonSchema
 
 from pipeline.errors import with_details
+from pipeline.lifecycle import Priority
 from pipeline.lifecycle.jobs import Job, JobState
 from pipeline.registry import Kinds
 from pipeline.timestamps import Timestamp
@@ -55,6 +56,7 @@ class JobDocument:
     engine: Annotated[str | None, Field(description="What did the work.")]
     route: str
     source: str | None
+    priority: Annotated[Priority, Field(description="Among its account's jobs.")]
     name: Annotated[str | None, Field(description="What the request calls it, where its kind has names.")]
     request_id: str
     links: dict[str, str]

@@ -11,7 +11,7 @@ from pipeline.lifecycle.jobs import Job
 from pipeline.settings import Settings
 
 #: Fields that the new job has from the old one.
-SAME = ("account_id", "api_key_id", "kind", "route", "source", "request", "webhook_url", "webhook_events")
+SAME = ("account_id", "api_key_id", "kind", "route", "source", "request", "webhook_url", "webhook_events", "priority")
 
 
 def lifetimes(kind: AnyKind, settings: Settings) -> tuple[timedelta, timedelta]:

@@ -6,6 +6,7 @@ API and the sync workers run alike. docs/architecture.md draws the state machine
 
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account, suspend_account
 from pipeline.lifecycle.erasing import DELETED_MESSAGE, Erased, erase, erased, find_being_deleted
+from pipeline.lifecycle.keeping import edit, find_kept, keep
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
 from pipeline.lifecycle.reports import (
     Outcome,
@@ -17,7 +18,7 @@ from pipeline.lifecycle.reports import (
     report_together,
 )
 from pipeline.lifecycle.schema import SCHEMA, install_sql
-from pipeline.lifecycle.submission import CANCELLED, Submission, Submitted, cancel, submit
+from pipeline.lifecycle.submission import CANCELLED, PRIORITIES, Priority, Submission, Submitted, cancel, submit
 from pipeline.lifecycle.sweep import (
     CRASHED,
     EXPIRED,
@@ -28,6 +29,7 @@ from pipeline.lifecycle.sweep import (
     end_suspended,
     expire,
     forget,
+    overdue_machines,
     purge,
     reap,
     recover,
@@ -42,6 +44,7 @@ __all__ = [
     "DELETED_MESSAGE",
     "EXPIRED",
     "MAX_CRASHES",
+    "PRIORITIES",
     "SCHEMA",
     "SUSPENDED",
     "SWEEP_ROWS",
@@ -49,6 +52,7 @@ __all__ = [
     "ClaimedItem",
     "Erased",
     "Outcome",
+    "Priority",
     "Raised",
     "Reaped",
     "ReportedAndClaimed",
@@ -59,17 +63,21 @@ __all__ = [
     "change_tier",
     "claim",
     "claim_alone",
+    "edit",
     "end_suspended",
     "erase",
     "erased",
     "expire",
     "find_being_deleted",
+    "find_kept",
     "forget",
     "grant_credits",
     "has_crashed_ready",
     "heartbeat",
     "install_sql",
+    "keep",
     "open_account",
+    "overdue_machines",
     "purge",
     "raise_hold",
     "reap",

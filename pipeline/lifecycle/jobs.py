@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from uuid import UUID
 
 from pipeline.database import SQL, Row, Statement, columns, row_of, rows_of
-from pipeline.lifecycle import SCHEMA, Submission, Submitted
+from pipeline.lifecycle import SCHEMA, Priority, Submission, Submitted
 
 #: A job's states, as `models.jobs` has them for its CHECK; it never leaves any but the first two.
 JobState = Literal["queued", "running", "succeeded", "partial", "failed", "cancelled", "expired"]
@@ -42,8 +42,10 @@ class Job:
     finished_at: datetime | None = None
     expires_at: datetime | None = None
     deleted_at: datetime | None = None  # by its account
+    kept_at: datetime | None = None  # by its account
     webhook_url: str | None = None
     webhook_events: list[str] | None = None
+    priority: Priority = "normal"
     is_gone: bool = False  # its result has expired or was deleted
     progress: dict[str, Any] | None = None
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from pipeline.database import Statement
-from pipeline.identifiers import uuid7
+from pipeline.identifiers import machine, uuid7
 from pipeline.lifecycle.schema import call
 
 
@@ -42,14 +42,17 @@ def claim(
     alone: bool = True,
     oldest: bool = False,
     together: Sequence[str] = (),
+    queue: str | None = None,
+    owners: Mapping[str, str | None] | None = None,
 ) -> Statement[list[ClaimedItem]]:
     """Lease the next items of one lane; `limits` names the lanes that the caller can serve, and how many of each.
 
     `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself.
     `oldest`: in the order of creation, then of id, whatever the round; otherwise by round, then id.
     `together`: lanes whose items come together even after they were lost with their worker.
+    `queue` and `owners`: the names by which an operator may have paused the lanes; a lane of one kind has it as owner.
     """
-    lease_id = uuid7()
+    lease_id = uuid7(tail=machine())  # so that the sweep can tell which machine was lost
     return call(
         "claim",
         {
@@ -60,6 +63,8 @@ def claim(
             "alone": alone,
             "oldest": oldest,
             "together": list(together),
+            "queue": queue,
+            "owners": [lane if owners is None else owners.get(lane) for lane in limits],
         },
         lambda rows: sorted((ClaimedItem(lease_id=lease_id, **row) for row in rows), key=attrgetter("item_id")),
     )

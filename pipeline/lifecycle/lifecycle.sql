@@ -10,13 +10,14 @@
 -- Outcomes: accepted, replayed (the same Idempotency-Key and request), conflict (the same key, another request),
 -- insufficient, key_limit (the key's own credits of this month don't suffice; `available` is then what it has left),
 -- too_many, unauthorized (the key was revoked meanwhile), suspended (the account is). An item is [input, price] or
--- [input, price, lane]; without one its lane is the job's kind. Rounds count the jobs of each kind apart.
+-- [input, price, lane]; without one its lane is the job's kind. Rounds count the jobs of each kind apart; priorities order
+-- an account's own (`overtake`).
 -- Who is told of its end is the request's webhook, or else the account's.
 CREATE FUNCTION lifecycle.submit(
     p_job uuid, p_account uuid, p_key uuid, p_kind text, p_route text, p_source text, p_request jsonb,
     p_request_id text, p_idempotency_key text, p_request_hash bytea, p_idempotency_window interval,
     p_deadline interval, p_keep_for interval, p_slice integer, p_max_open bigint, p_items jsonb, p_join boolean,
-    p_webhook_url text, p_webhook_events text[], p_webhook_secret text,
+    p_webhook_url text, p_webhook_events text[], p_webhook_secret text, p_priority text,
     OUT outcome text, OUT job_id uuid, OUT available bigint, OUT required bigint, OUT open_items bigint,
     OUT created_at timestamptz
 ) LANGUAGE plpgsql AS $$
@@ -148,9 +149,10 @@ BEGIN
         open_by_kind = v_open_by_kind || jsonb_build_object(p_kind, v_open_of_kind + v_count)
     WHERE a.id = p_account;
     INSERT INTO job (id, account_id, api_key_id, kind, route, source, request, request_id, items_total, credits_held,
-                     idempotency_key, request_hash, keep_for, deadline, webhook_url, webhook_events)
+                     idempotency_key, request_hash, keep_for, deadline, webhook_url, webhook_events, priority)
     VALUES (p_job, p_account, p_key, p_kind, p_route, p_source, p_request, p_request_id, v_count, required,
-            p_idempotency_key, p_request_hash, p_keep_for, now() + p_deadline, p_webhook_url, p_webhook_events);
+            p_idempotency_key, p_request_hash, p_keep_for, now() + p_deadline, p_webhook_url, p_webhook_events,
+            p_priority);
     IF required > 0 THEN
         INSERT INTO credit_entry (account_id, api_key_id, job_id, route, entry, available_change, held_change)
         VALUES (p_account, p_key, p_job, p_route, 'hold', -required, required);
@@ -159,9 +161,64 @@ BEGIN
     SELECT p_job, e.ordinality - 1, p_kind, coalesce(e.value ->> 2, p_kind),
            (v_open_of_kind + e.ordinality - 1) / p_slice, (e.value ->> 1)::integer, e.value -> 0
     FROM jsonb_array_elements(p_items) WITH ORDINALITY e;
+    IF v_open_of_kind > 0 AND v_open_of_kind + v_count > p_slice AND (p_priority = 'high' OR p_priority = 'normal' AND EXISTS (
+        SELECT FROM job j WHERE j.account_id = p_account AND j.finished_at IS NULL AND j.priority = 'low')) THEN
+        PERFORM lifecycle.overtake(p_account, p_job, p_kind, p_priority);
+    END IF;
     outcome := 'accepted';
     job_id := p_job;
     created_at := now();
+END $$;
+
+-- overtake: a new job's items take the rounds of their account's ready items of lower priority, one for one: of the first
+-- round first, of the lowest priority there, the newest. Each of those goes to the round after the one that its new item
+-- had, or overtakes in its turn, so that before nobody's item the account has more of its own than without. Items that are
+-- locked are being claimed, and stay. Bounded: the first 10,000 items of the lane are looked at, and 1,000 overtaken.
+CREATE FUNCTION lifecycle.overtake(p_account uuid, p_job uuid, p_kind text, p_priority text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_lower text[];
+    v_lane text;
+    v_movers bigint[];
+    v_overtaken bigint[];
+    v_at integer;
+    v_round bigint;
+    v_old record;
+BEGIN
+    FOR v_lane IN SELECT DISTINCT coalesce(i.lane, i.kind) FROM item i WHERE i.job_id = p_job LOOP
+        v_lower := CASE p_priority WHEN 'high' THEN ARRAY['low', 'normal'] ELSE ARRAY['low'] END;
+        v_movers := ARRAY(
+            SELECT i.id FROM item i WHERE i.job_id = p_job AND coalesce(i.lane, i.kind) = v_lane ORDER BY i.index);
+        WHILE cardinality(v_lower) > 0 AND cardinality(v_movers) > 0 LOOP
+            v_overtaken := '{}';
+            v_at := 1;
+            FOR v_old IN
+                SELECT h.id, h.round, j.priority FROM (
+                    SELECT i.id, i.round, i.job_id FROM item i
+                    WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = v_lane ORDER BY i.round, i.id LIMIT 10000) h
+                JOIN job j ON j.id = h.job_id
+                WHERE j.account_id = p_account AND j.kind = p_kind AND j.priority = ANY (v_lower)
+                ORDER BY h.round, array_position(v_lower, j.priority), h.id DESC LIMIT 1000
+            LOOP
+                LOOP
+                    SELECT i.round INTO v_round FROM item i WHERE i.id = v_movers[v_at];
+                    EXIT WHEN v_at > cardinality(v_movers) OR v_round > v_old.round;
+                    v_at := v_at + 1;
+                END LOOP;
+                EXIT WHEN v_at > cardinality(v_movers);
+                PERFORM FROM item i WHERE i.id = v_old.id AND i.state = 'ready' FOR NO KEY UPDATE SKIP LOCKED;
+                CONTINUE WHEN NOT FOUND;
+                UPDATE item i SET round = v_old.round WHERE i.id = v_movers[v_at];
+                UPDATE item i SET round = v_round + 1 WHERE i.id = v_old.id;
+                IF v_old.priority = 'normal' THEN
+                    v_overtaken := v_overtaken || v_old.id;
+                END IF;
+                v_at := v_at + 1;
+            END LOOP;
+            v_movers := v_overtaken;
+            v_lower := trim_array(v_lower, 1);
+        END LOOP;
+    END LOOP;
 END $$;
 
 -- count_open: count an account's open jobs anew, at 0.2 us a job: all their items for its counters, in all and by kind,
@@ -289,9 +346,11 @@ $$;
 -- a worker that holds nothing else (`p_alone`), so that no other item is lost with that worker; but in the lanes of
 -- `p_together`, whose items are one request to somebody else, as if it had none. A claim repeated with its lease returns
 -- the same items. They come in no order. (Item by item: a statement that joins costs more than it saves, see `report`.)
+-- What an operator has paused is passed over, and not changed: `p_queue`, the kinds that `p_owners` names for the lanes
+-- of one kind alone, kinds in lanes of several, and accounts.
 CREATE FUNCTION lifecycle.claim(
     p_lanes text[], p_limits integer[], p_lease uuid, p_lease_for interval, p_alone boolean, p_oldest boolean,
-    p_together text[]
+    p_together text[], p_queue text, p_owners text[]
 ) RETURNS TABLE (
     item_id bigint, job_id uuid, account_id uuid, kind text, lane text, index integer, input jsonb, price integer,
     captured integer, attempts integer, crashes integer, checkpoint jsonb, request_id text, waited interval
@@ -302,12 +361,21 @@ DECLARE
     v_item record;
     v_job record;
     v_queued uuid[] := '{}';
+    v_lanes text[] := p_lanes;
+    v_kinds text[];
+    v_accounts uuid[];
 BEGIN
     IF cardinality(v_ids) = 0 THEN
-        FOREACH v_lane IN ARRAY CASE WHEN cardinality(p_lanes) = 1 THEN p_lanes
-                                     ELSE lifecycle.best_lanes(p_lanes, p_alone, p_oldest, p_together) END LOOP
+        IF EXISTS (SELECT FROM pause) THEN
+            SELECT u.lanes, u.paused_kinds, u.paused_accounts INTO v_lanes, v_kinds, v_accounts
+            FROM lifecycle.unpaused(p_queue, p_lanes, p_owners) u;
+        END IF;
+        FOREACH v_lane IN ARRAY CASE WHEN cardinality(v_lanes) <= 1 THEN v_lanes
+                                     ELSE lifecycle.best_lanes(
+                                         v_lanes, p_alone, p_oldest, p_together, v_kinds, v_accounts) END LOOP
             v_ids := lifecycle.lock_ready(
-                v_lane, p_limits[array_position(p_lanes, v_lane)], p_alone, p_oldest, v_lane = ANY (p_together));
+                v_lane, p_limits[array_position(p_lanes, v_lane)], p_alone, p_oldest, v_lane = ANY (p_together),
+                v_kinds, v_accounts);
             EXIT WHEN cardinality(v_ids) > 0;
         END LOOP;
         IF cardinality(v_ids) = 0 THEN
@@ -352,9 +420,25 @@ BEGIN
     END IF;
 END $$;
 
+-- unpaused: the lanes of a queue that may be claimed, and what is passed over in them. Only called while there are pauses.
+CREATE FUNCTION lifecycle.unpaused(
+    p_queue text, p_lanes text[], p_owners text[],
+    OUT lanes text[], OUT paused_kinds text[], OUT paused_accounts uuid[]
+) LANGUAGE plpgsql AS $$
+BEGIN
+    paused_kinds := ARRAY(SELECT p.name FROM pause p WHERE p.scope = 'kind');
+    paused_accounts := ARRAY(SELECT p.name::uuid FROM pause p WHERE p.scope = 'account');
+    lanes := ARRAY(
+        SELECT l.lane FROM unnest(p_lanes, p_owners) AS l (lane, owner)
+        WHERE coalesce(l.owner <> ALL (paused_kinds), true)
+            AND NOT EXISTS (SELECT FROM pause p WHERE p.scope = 'queue' AND p.name = p_queue));
+END $$;
+
 -- best_lanes: the lanes that have something ready for the worker, the best head first.
-CREATE FUNCTION lifecycle.best_lanes(p_lanes text[], p_alone boolean, p_oldest boolean, p_together text[])
-RETURNS text[] LANGUAGE plpgsql AS $$
+-- (The owner of an item is looked up only while something is paused: `p_accounts` is null otherwise.)
+CREATE FUNCTION lifecycle.best_lanes(
+    p_lanes text[], p_alone boolean, p_oldest boolean, p_together text[], p_kinds text[], p_accounts uuid[]
+) RETURNS text[] LANGUAGE plpgsql AS $$
 BEGIN
     IF p_oldest THEN
         RETURN ARRAY(
@@ -363,6 +447,8 @@ BEGIN
                 SELECT i.created_at, i.id FROM item i
                 WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l
                     AND (p_alone OR i.crashes = 0 OR l = ANY (p_together))
+                    AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
+                        SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
                 ORDER BY i.created_at, i.id LIMIT 1) head
             ORDER BY head.created_at, head.id);
     END IF;
@@ -372,6 +458,8 @@ BEGIN
             SELECT i.round, i.id FROM item i
             WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l
                 AND (p_alone OR i.crashes = 0 OR l = ANY (p_together))
+                AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
+                    SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
             ORDER BY i.round, i.id LIMIT 1) head
         ORDER BY head.round, head.id);
 END $$;
@@ -379,7 +467,8 @@ END $$;
 -- lock_ready: the ids of the next ready items of a lane, locked; one with a crash alone, others without it, or both
 -- `p_together`.
 CREATE FUNCTION lifecycle.lock_ready(
-    p_lane text, p_limit integer, p_alone boolean, p_oldest boolean, p_together boolean
+    p_lane text, p_limit integer, p_alone boolean, p_oldest boolean, p_together boolean, p_kinds text[],
+    p_accounts uuid[]
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     v_item record;
@@ -389,6 +478,8 @@ BEGIN
         FOR v_item IN
             SELECT i.id, i.crashes FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane
                 AND (p_alone OR p_together OR i.crashes = 0)
+                AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
+                    SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
             ORDER BY i.created_at, i.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
         LOOP
             CONTINUE WHEN v_item.crashes > 0 AND NOT p_together AND cardinality(v_ids) > 0;
@@ -400,6 +491,8 @@ BEGIN
     FOR v_item IN
         SELECT i.id, i.crashes FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane
             AND (p_alone OR p_together OR i.crashes = 0)
+            AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
+                SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
         ORDER BY i.round, i.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN v_item.crashes > 0 AND NOT p_together AND cardinality(v_ids) > 0;
@@ -680,13 +773,19 @@ LANGUAGE sql AS $$
     SELECT w.lane::text, count(*) FROM woken w GROUP BY w.lane
 $$;
 
--- recover (sweep): items whose lease ran out before p_until were lost with the whole system: at once again, no crash.
--- Returns how many there were.
-CREATE FUNCTION lifecycle.recover(p_until timestamptz, p_limit integer) RETURNS bigint LANGUAGE sql AS $$
+-- overdue_machines (sweep): the machines whose leases have run out; a lease's last eight digits name its machine.
+CREATE FUNCTION lifecycle.overdue_machines() RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT DISTINCT right(i.lease_id::text, 8) FROM item i WHERE i.state = 'leased' AND i.lease_until < now()
+$$;
+
+-- recover (sweep): items whose lease ran out before p_until were lost with the whole system, those of p_lost with their
+-- machine: at once again, no crash. Returns how many there were.
+CREATE FUNCTION lifecycle.recover(p_until timestamptz, p_lost text[], p_limit integer) RETURNS bigint LANGUAGE sql AS $$
     WITH recovered AS (
         UPDATE item i SET state = 'waiting', run_at = now(), updated_at = now()
         WHERE i.id = ANY (ARRAY(
-            SELECT l.id FROM item l WHERE l.state = 'leased' AND l.lease_until < least(now(), p_until)
+            SELECT l.id FROM item l WHERE l.state = 'leased' AND l.lease_until < now()
+                AND (l.lease_until < p_until OR right(l.lease_id::text, 8) = ANY (p_lost))
             ORDER BY l.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED))
         RETURNING i.id)
     SELECT count(*) FROM recovered
@@ -794,7 +893,7 @@ BEGIN
         RETURN;
     END IF;
     UPDATE job j SET
-        deleted_at = now(), purged_at = NULL, expires_at = least(j.expires_at, now()),
+        deleted_at = now(), kept_at = NULL, purged_at = NULL, expires_at = least(j.expires_at, now()),
         request = '{}', webhook_url = NULL,
         error = CASE WHEN j.error IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
             'status', j.error -> 'status', 'error', j.error -> 'error', 'code', j.error -> 'code',
@@ -810,6 +909,42 @@ BEGIN
     DELETE FROM item i WHERE i.id = ANY (ARRAY(
         SELECT d.id FROM item d WHERE d.job_id = p_job ORDER BY d.index LIMIT p_limit));
     GET DIAGNOSTICS gone = ROW_COUNT;
+END $$;
+
+-- keep: keep an account's ended job past its expiry, or let it expire again, counted from now. Returns why it was not
+-- done, or null: missing, open, gone (expired or deleted), too_many (the account keeps `p_most` already).
+CREATE FUNCTION lifecycle.keep(p_job uuid, p_account uuid, p_keeps boolean, p_most bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_job record;
+BEGIN
+    -- Two at once would both find room.
+    PERFORM pg_advisory_xact_lock(hashtextextended('keep ' || p_account, 0));
+    SELECT j.state, j.kept_at, j.purged_at IS NOT NULL OR j.deleted_at IS NOT NULL OR coalesce(j.expires_at < now(), false) AS gone
+    INTO v_job FROM job j WHERE j.id = p_job AND j.account_id = p_account FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'missing';
+    ELSIF v_job.state IN ('queued', 'running') THEN
+        RETURN 'open';
+    ELSIF v_job.gone THEN
+        RETURN 'gone';
+    ELSIF p_keeps AND v_job.kept_at IS NULL
+        AND (SELECT count(*) FROM job j WHERE j.account_id = p_account AND j.kept_at IS NOT NULL) >= p_most THEN
+        RETURN 'too_many';
+    END IF;
+    UPDATE job j SET kept_at = CASE WHEN p_keeps THEN now() END,
+        expires_at = CASE WHEN NOT p_keeps THEN now() + j.keep_for END
+    WHERE j.id = p_job AND (j.kept_at IS NOT NULL) <> p_keeps;
+    RETURN NULL;
+END $$;
+
+-- edit: note what a reader has made of a delivered item's texts; null forgets it. Returns whether there is such an item.
+CREATE FUNCTION lifecycle.edit(p_job uuid, p_account uuid, p_index integer, p_texts jsonb) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE item i SET edited = p_texts FROM job j
+    WHERE j.id = p_job AND j.account_id = p_account AND i.job_id = j.id AND i.index = p_index AND i.state = 'done';
+    RETURN FOUND;
 END $$;
 
 -- erased: note that all of a deleted job is gone, its files too; not while it has items. Returns whether it was noted.

@@ -101,8 +101,8 @@ def _missing(engine: Engine) -> list[str]:
 
 def _later(current: str, head: str) -> str:
     return (
-        f"The database is of a later release: it has migration {current}, and this release's last is {head}."
-        " Start that release, or restore a backup of this one."
+        f"The database has migration {current}, which this release doesn't know: its last is {head}."
+        " Start the release that made it, or restore a backup of this one."
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -12,6 +12,10 @@ from pipeline.database import Statement
 from pipeline.identifiers import uuid7
 from pipeline.lifecycle.schema import call
 from pipeline.webhooks.signing import make_secret
+
+#: Of requests and keys, the last first.
+Priority = Literal["low", "normal", "high"]
+PRIORITIES: tuple[Priority, ...] = get_args(Priority)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Submission:
     #: wants it, and of all where the request names an address.
     webhook_url: str | None = None
     webhook_events: Sequence[str] | None = None
+    #: Orders the account's own items: another's turn never moves back.
+    priority: Priority = "normal"
     job_id: UUID = field(default_factory=uuid7)
 
 
@@ -87,6 +93,7 @@ def submit(submission: Submission) -> Statement[Submitted]:
             "webhook_url": submission.webhook_url,
             "webhook_events": None if submission.webhook_events is None else list(submission.webhook_events),
             "webhook_secret": None if submission.webhook_url is None else make_secret(),
+            "priority": submission.priority,
         },
         lambda rows: Submitted(**rows[0]),
     )

@@ -56,9 +56,17 @@ class Reaped:
     job_state: str | None
 
 
-def recover(until: datetime) -> Statement[int]:
-    """Make items ready again whose leases ran out before `until`, and count no crash; returns how many."""
-    return call("recover", {"until": until, "limit": SWEEP_ROWS}, lambda rows: int(rows[0]["recover"]))
+def overdue_machines() -> Statement[list[str]]:
+    """Return the machines of leases that have run out, as `machine()` names them."""
+    return call("overdue_machines", {}, lambda rows: [row["overdue_machines"] for row in rows])
+
+
+def recover(until: datetime | None, lost: Collection[str]) -> Statement[int]:
+    """Make items ready again whose leases ran out before `until` or on a lost machine, and count no crash.
+
+    Returns how many."""
+    arguments = {"until": until, "lost": list(lost), "limit": SWEEP_ROWS}
+    return call("recover", arguments, lambda rows: int(rows[0]["recover"]))
 
 
 def reap() -> Statement[Reaped | None]:

@@ -123,6 +123,8 @@ class Fetchable:
     languages: tuple[str, ...] = ()
     voices: tuple[str, ...] = ()
     engine: str = ""
+    #: Whether a request that it would answer better lets it come.
+    on_demand: bool = False
 
     @property
     def remedy(self) -> str:
@@ -135,5 +137,9 @@ def list_fetchable(offers: Offers, family: str) -> Iterator[Fetchable]:
     for offer in offers.of(family):
         for found in offer.content.get("fetchable", ()):
             yield Fetchable(
-                found["model"], tuple(found.get("languages", ())), tuple(found.get("voices", ())), offer.engine
+                found["model"],
+                tuple(found.get("languages", ())),
+                tuple(found.get("voices", ())),
+                offer.engine,
+                found.get("on_demand", False),
             )

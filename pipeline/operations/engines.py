@@ -26,6 +26,8 @@ class EngineState:
     models: Sequence[str]
     #: Models of the catalogue that would give it more, and are not here.
     missing: Sequence[str]
+    #: What an operator should know although it is ready.
+    warning: str
     told_at: datetime
 
 
@@ -49,5 +51,6 @@ def _state(row: Row) -> EngineState:
         offers={name: len(one) for name, one in content.items() if name not in MODELS and isinstance(one, list)},
         models=[str(name) for name in content.get("models", ())],
         missing=[str(one["model"]) for one in content.get("fetchable", ())],
+        warning=str(content.get("warning", "")),
         told_at=row["updated_at"],
     )

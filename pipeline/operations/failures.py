@@ -1,6 +1,5 @@
 """Failures: jobs that ended badly, grouped by kind and reason, for operators."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -11,9 +10,8 @@ from pipeline.database import SQL, Statement, rows_of
 MOST_JOBS = 2_000
 #: Items of a partly failed job that are searched for the reason.
 MOST_ITEMS = 100
-#: Groups that are shown, and jobs of one that are tried again at once.
+#: Groups that are shown.
 MOST_GROUPS = 50
-MOST_RETRIED = 100
 #: Prefix of the Idempotency-Key of an operator's retry, so that none is made and paid for twice.
 RETRY_KEY = "operator-retry-"
 #: The reason of a job none of whose first items has failed.
@@ -61,9 +59,6 @@ SELECT n.kind, n.code, (array_agg(n.message ORDER BY n.finished_at DESC))[1] AS 
        max(n.finished_at) AS last_at, (array_agg(n.id ORDER BY n.finished_at DESC))[1] AS last_job_id
 FROM named n GROUP BY n.kind, n.code ORDER BY jobs DESC, last_at DESC LIMIT %(limit)s
 """).format(failed=_FAILED)
-_MEMBERS = SQL("""{failed}
-SELECT n.id FROM named n WHERE n.kind = %(kind)s AND n.code = %(code)s ORDER BY n.finished_at DESC LIMIT %(limit)s
-""").format(failed=_FAILED)
 
 
 def retry_key(job_id: UUID) -> str:
@@ -78,13 +73,4 @@ def read_failures(period: timedelta) -> Statement[list[FailureGroup]]:
         _GROUPS,
         {"period": period, "limit": MOST_GROUPS},
         rows_of(FailureGroup),
-    )
-
-
-def list_failed(period: timedelta, *, kind: str, code: str, limit: int = MOST_RETRIED) -> Statement[Sequence[UUID]]:
-    """Read the jobs of one group, the last first."""
-    return Statement(
-        _MEMBERS,
-        {"period": period, "kind": kind, "code": code, "limit": limit},
-        lambda rows: [row["id"] for row in rows],
     )

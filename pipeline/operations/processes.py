@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import socket
 import sys
 import threading
@@ -17,9 +18,11 @@ import redis
 from redis.exceptions import RedisError
 
 from pipeline import job_log
+from pipeline.identifiers import machine
 from pipeline.lifecycle.schema import SCHEMA
 from pipeline.log import get_logger
 from pipeline.operations.supervision import is_supervised
+from pipeline.settings import Settings
 
 #: The Redis hash with one field a process.
 HASH = "pressroom:processes"
@@ -46,6 +49,8 @@ class Process:
     schema: str | None = None
     #: Models that it downloads: name, bytes done, bytes in all.
     downloads: list[tuple[str, int, int]] = field(default_factory=list)
+    #: Bytes that the disk of its data can still take; None: it does not tell.
+    free_bytes: int | None = None
 
     @property
     def is_gone(self) -> bool:
@@ -60,8 +65,9 @@ downloads: dict[str, tuple[int, int]] = {}
 class Teller:
     """Tells of this process."""
 
-    def __init__(self, program: Callable[[], str]) -> None:
+    def __init__(self, program: Callable[[], str], folder: Path | None = None) -> None:
         self._program = program
+        self._folder = folder
         self._started = datetime.now(UTC)
         self.field = f"{socket.gethostname()}:{os.getpid()}"
 
@@ -78,9 +84,19 @@ class Teller:
             "started_at": self._started.timestamp(),
             "told_at": time.time(),
             "schema": SCHEMA,
+            "free_bytes": self._free_bytes(),
             "downloads": [(name, *bytes_) for name, bytes_ in list(downloads.items())],
         }
         return json.dumps(told)
+
+    def _free_bytes(self) -> int | None:
+        if self._folder is None:
+            return None
+        absolute = self._folder.absolute()
+        try:
+            return shutil.disk_usage(next(one for one in (absolute, *absolute.parents) if one.exists())).free
+        except OSError:
+            return None
 
 
 def memory_bytes() -> tuple[int, bool]:
@@ -124,20 +140,37 @@ log = get_logger(__name__)
 
 #: How often lines are sent.
 SEND_EVERY_SECONDS = 1.0
+#: Before the name of a machine: a key that a process of it set lately.
+SIGN = "pressroom:alive:"
+#: The part of a lease, after a heartbeat, for which it stays.
+SIGN_LASTS = 0.8
+
+
+def is_alive(client: "redis.Redis", name: str) -> bool:
+    """Return whether a process of a machine was heard of lately. Raises RedisError."""
+    return bool(client.exists(SIGN + name))
 
 
 class ProcessReporter:
-    """Reports this process to Redis. A report that can't be sent is dropped: nothing depends on it."""
+    """Reports this process to Redis, and that its machine is alive. A report that can't be sent is dropped."""
 
-    def __init__(self, program: Callable[[], str]) -> None:
-        self._teller = Teller(program)
+    def __init__(self, program: Callable[[], str], settings: Settings) -> None:
+        self._teller = Teller(program, settings.data)
+        work = settings.work
         self._told = -TELL_EVERY.total_seconds()
+        # A lost machine's sign ends before its leases, the youngest of which a heartbeat renewed.
+        self._alive_seconds = SIGN_LASTS * (work.lease_seconds - work.heartbeat_seconds)
+        self._signed = -self._alive_seconds
 
     def fill(self, pipe: Any) -> bool:
         """Add what is due to a Redis pipeline, sync or async; return whether anything was."""
-        added = job_log.add_pending(pipe)
+        added = bool(job_log.add_pending(pipe))
+        if time.monotonic() - self._signed > self._alive_seconds / 4:
+            self._signed = time.monotonic()
+            pipe.set(SIGN + machine(), b"", px=round(self._alive_seconds * 1_000))
+            added = True
         if time.monotonic() - self._told < TELL_EVERY.total_seconds():
-            return bool(added)
+            return added
         self._told = time.monotonic()
         pipe.hset(HASH, self._teller.field, self._teller.tell())
         return True

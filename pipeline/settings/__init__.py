@@ -3,6 +3,7 @@
 from pipeline.settings.settings import (
     ApiSettings,
     LimitSettings,
+    MarkSettings,
     RetentionSettings,
     Settings,
     StoreSettings,
@@ -13,6 +14,7 @@ from pipeline.settings.settings import (
 __all__ = [
     "ApiSettings",
     "LimitSettings",
+    "MarkSettings",
     "RetentionSettings",
     "Settings",
     "StoreSettings",

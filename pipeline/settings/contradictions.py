@@ -37,6 +37,10 @@ def check(settings: Any) -> None:
         raise InvalidSetting(
             "Of PRESSROOM_STORE__ACCESS_KEY_ID and PRESSROOM_STORE__SECRET_ACCESS_KEY one is set. Set both, or neither."
         )
+    if (settings.marks.certificate is None) != (settings.marks.key is None):
+        raise InvalidSetting(
+            "Of PRESSROOM_MARKS__CERTIFICATE and PRESSROOM_MARKS__KEY one is set. Set both, or neither."
+        )
     if store.endpoint and not (store.url or "").startswith("s3://"):
         raise InvalidSetting("PRESSROOM_STORE__ENDPOINT is set, but PRESSROOM_STORE__URL is no s3:// address.")
 

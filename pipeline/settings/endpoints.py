@@ -7,16 +7,18 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
-from pipeline.settings.fields import WebUrl
-
 #: An endpoint's name is an engine's name, a part of variables, and a label of metrics.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+
+#: Without a user or a password, which would be shown.
+EndpointUrl = Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s?#@]*$")]
 
 
 class EndpointSettings(BaseModel):
     """One server. It serves the families for which it names a model."""
 
-    url: WebUrl = Field(description="Address up to and with /v1: http://localhost:11434/v1.")
+    url: EndpointUrl = Field(description="Address up to and with /v1: http://localhost:11434/v1.")
     key: SecretStr | None = Field(None, description="API key, sent to this server alone.")
     captions: str | None = Field(None, description="Model for alt text.")
     posts: str | None = Field(None, description="Model for excerpts, categories and tags.")
@@ -28,6 +30,13 @@ class EndpointSettings(BaseModel):
     connect_seconds: float = Field(5.0, gt=0, allow_inf_nan=False, description="Longest wait for a connection.")
     limit_seconds: float = Field(120.0, gt=0, allow_inf_nan=False, description="Longest wait for an answer.")
     pause_seconds: float = Field(30.0, gt=0, allow_inf_nan=False, description="Pause after a failure.")
+
+
+class KnownEndpoint(EndpointSettings):
+    """An endpoint as a pool uses it; with a `fault` it is not used. Another `revision` is tried anew."""
+
+    fault: str = ""
+    revision: str = ""
 
 
 def _checked_names(endpoints: dict[str, EndpointSettings]) -> dict[str, EndpointSettings]:

@@ -31,10 +31,11 @@ S = TypeVar("S", bound=Section)
 
 
 class TierLimits(BaseModel):
-    """How many requests an account of a tier may make; 0 is no limit."""
+    """How many requests an account of a tier may make, 0 is no limit; and how many jobs it may keep past expiry."""
 
     per_day: int = Field(ge=0)
     per_minute: int = Field(ge=0)
+    kept_jobs: int = Field(20, ge=0)
 
 
 class ApiSettings(BaseModel):
@@ -100,8 +101,8 @@ class LimitSettings(BaseModel):
     """Rate limits and other upper bounds of an account."""
 
     free: TierLimits = TierLimits(per_day=100, per_minute=10)
-    pro: TierLimits = TierLimits(per_day=10_000, per_minute=120)
-    enterprise: TierLimits = TierLimits(per_day=0, per_minute=600)
+    pro: TierLimits = TierLimits(per_day=10_000, per_minute=120, kept_jobs=1_000)
+    enterprise: TierLimits = TierLimits(per_day=0, per_minute=600, kept_jobs=10_000)
     invalid_keys_per_minute: int = Field(20, ge=1, description="Invalid keys an address may send in a minute.")
     open_items: int = Field(100_000, ge=1, description="Items of an account that may be unfinished at once.")
     idempotency_hours: int = Field(24, ge=1, description="How long an Idempotency-Key is remembered.")
@@ -169,6 +170,16 @@ class StoreSettings(BaseModel):
     )
 
 
+class MarkSettings(BaseModel):
+    """How made files are marked and signed."""
+
+    enabled: bool = Field(True, description="Mark sounds and pictures as made by a machine.")
+    certificate: Path | None = Field(
+        None, description="The signer's certificates in PEM, its own first; by default one made at first use."
+    )
+    key: Path | None = Field(None, description="The signer's key in PEM: ECDSA on P-256, without a password.")
+
+
 class DatabaseSettings(BaseModel):
     """How PostgreSQL is used."""
 
@@ -225,6 +236,7 @@ class Settings(BaseSettings):
     tracing: TracingSettings = TracingSettings()
     fetch: FetchSettings = FetchSettings()
     models: ModelsSettings = ModelsSettings()
+    marks: MarkSettings = MarkSettings()
     endpoints: Endpoints = {}
 
     @field_validator("database_url")

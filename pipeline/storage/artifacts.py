@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -185,9 +185,21 @@ class Artifacts:
         """Delete all that a job has made; returns how many artifacts. Raises ServiceUnavailable."""
         return sum(self._delete_all(f"{day}/{job_id}") for day in self._days())
 
-    def delete_expired(self, today: date) -> int:
-        """Delete all artifacts whose day has passed; returns how many. Raises ServiceUnavailable."""
-        return sum(self._delete_all(day) for day in self._days() if day < f"{today:%Y-%m-%d}")
+    def delete_expired(self, today: date, *, kept: Collection[UUID] = ()) -> int:
+        """Delete all artifacts whose day has passed, but for those of kept jobs; returns how many.
+
+        Raises ServiceUnavailable."""
+        names = {str(job_id) for job_id in kept}
+        gone = 0
+        for day in self._days():
+            if day >= f"{today:%Y-%m-%d}":
+                continue
+            jobs = self._folders(day) if names else []
+            if names.isdisjoint(jobs):
+                gone += self._delete_all(day)
+            else:
+                gone += sum(self._delete_all(f"{day}/{job}") for job in jobs if job not in names)
+        return gone
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of all artifacts and uploads. Raises ServiceUnavailable."""
@@ -198,9 +210,12 @@ class Artifacts:
         return without_links(str(self._root), key) if self._root else key
 
     def _days(self) -> list[str]:
+        return [day for day in self._folders() if DAY.fullmatch(day)]
+
+    def _folders(self, within: str | None = None) -> list[str]:
         with _translated():
-            folders = obstore.list_with_delimiter(self._store)["common_prefixes"]
-        return [day for folder in folders if DAY.fullmatch(day := folder.rstrip("/"))]
+            folders = obstore.list_with_delimiter(self._store, within)["common_prefixes"]
+        return [folder.rstrip("/").rpartition("/")[2] for folder in folders]
 
     def _list(self, prefix: str) -> list[str]:
         with _translated():

@@ -30,6 +30,7 @@ class Parts(BaseModel):
     count: int = Field(0, alias="parts")
     engine: str = ""
     voice: str = ""
+    warning: str = ""
 
     def key(self, number: int) -> str:
         """Return the artifact's key of a part, numbered from 0."""
@@ -52,16 +53,18 @@ def part_key(prefix: str, number: int) -> str:
 
 def add_part_notice(pipe: Any, job_id: UUID, parts: Parts) -> None:
     """Add "this many parts are there" to a Redis pipeline, sync or async."""
-    # One word for both: an API process of a release before voices reads three words, the last being the prefix.
-    speaker = f"{parts.engine}/{quote(parts.voice, safe='')}" if parts.voice else parts.engine
+    # One word for all: an API process of a release before voices reads three words, the last being the prefix.
+    told = (parts.engine, *(quote(text, safe="") for text in (parts.voice, parts.warning)))
+    speaker = "/".join(told).rstrip("/")
     pipe.publish(CHANNEL, job_id.bytes + f"{parts.count} {speaker} {parts.prefix}".encode())
 
 
 def read_part_notice(payload: bytes) -> tuple[UUID, Parts]:
     """Return whose stream has how many parts."""
     count, speaker, prefix = payload[16:].decode().split(" ", 2)
-    engine, _, voice = speaker.partition("/")
-    return UUID(bytes=payload[:16]), Parts(prefix=prefix, count=int(count), engine=engine, voice=unquote(voice))
+    engine, voice, warning = (*map(unquote, speaker.split("/")), "", "")[:3]
+    parts = Parts(prefix=prefix, count=int(count), engine=engine, voice=voice, warning=warning)
+    return UUID(bytes=payload[:16]), parts
 
 
 @dataclass(frozen=True, slots=True)

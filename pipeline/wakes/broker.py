@@ -18,7 +18,6 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from pipeline.log import get_logger
-from pipeline.wakes.fire_and_forget import FireAndForget
 
 log = get_logger(__name__)
 Reply = TypeVar("Reply")
@@ -45,17 +44,12 @@ def _look(queue: str) -> Message[None]:
     return Message(queue_name=queue, actor_name=actor_name(queue), args=(), kwargs={}, options={})
 
 
-def wake_commands(queue: str, mark: bytes = b"") -> list[tuple[Any, ...]]:
-    """Return the Redis commands of a wake-up: one at most stays in the list, however many are sent.
+def add_wake(pipe: Any, queue: str, mark: bytes = b"") -> None:
+    """Add a wake-up to a Redis pipeline, sync or async: one at most stays in the list, however many are sent.
 
     What it says is read by nobody, but who sent it can tell it by its mark."""
-    return [("LPUSH", wake_list(queue), mark or _look(queue).encode()), ("LTRIM", wake_list(queue), 0, 0)]
-
-
-def add_wake(pipe: Any, queue: str, mark: bytes = b"") -> None:
-    """Add a wake-up to a pipeline."""
-    for command in wake_commands(queue, mark):
-        pipe.execute_command(*command)
+    pipe.lpush(wake_list(queue), mark or _look(queue).encode())
+    pipe.ltrim(wake_list(queue), 0, 0)
 
 
 def connect(url: str) -> "redis.Redis":
@@ -76,7 +70,6 @@ class WakeBroker(Broker):
     def __init__(self, client: "redis.Redis", middleware: Sequence[Middleware] = ()) -> None:
         super().__init__(middleware=list(middleware))
         self.client = client
-        self._one_way = FireAndForget()
         self._away_until = 0.0
 
     def declare_queue(self, queue_name: str) -> None:
@@ -106,16 +99,6 @@ class WakeBroker(Broker):
             pipe.execute()
 
         return self.try_to(execute)
-
-    def send_at_once(self, fill: Callable[[Any], None]) -> bool:
-        """Send as `send` does, without waiting for Redis; False: it must be sent by a thread that may wait.
-
-        A Redis that is away is left alone, and nobody need send it then."""
-        return self._is_away() or self._one_way.send(fill)
-
-    def open_one_way(self) -> None:
-        """Have what `send_at_once` needs; this waits for Redis."""
-        self.try_to(self._one_way.open)
 
     def try_to(self, ask: Callable[["redis.Redis"], object]) -> bool:
         """Ask Redis, unless it is away; returns whether it has answered."""

@@ -25,6 +25,7 @@ MODULES: Mapping[str, str] = {
     "migrate": "system",
     "pools": "system",
     "restore": "backup",
+    "resume": "pause",
     "scale": "system",
     "up": "system",
 }

@@ -8,6 +8,8 @@ import typer
 
 from pipeline.accounts import keys
 from pipeline.accounts.keys import MAX_CREDITS, MAX_REQUESTS
+from pipeline.errors import InvalidRequest
+from pipeline.lifecycle import PRIORITIES
 from pipeline.registry import load_kinds
 from pipeline.storage import links
 from scripts.commands import ACCOUNTS, under
@@ -32,13 +34,17 @@ def create(
     route: Annotated[
         list[str] | None, typer.Option(help="Allow only this path, such as /tts; may be given again.")
     ] = None,
+    priority: Annotated[str, typer.Option(help=f"Of its requests: {', '.join(PRIORITIES)}.")] = "normal",
     as_json: Annotated[bool, typer.Option("--json", help="Print key_id and api_key as JSON.")] = False,
     data: Data = None,
 ) -> None:
     """Create a key, optionally with limits of its own; it is shown once."""
     if route:
         _check_routes(route, data)
-    limits = keys.KeyLimits(rate, credits_a_month, tuple(dict.fromkeys(route)) if route else None)
+    found = next((one for one in PRIORITIES if one == priority), None)
+    if found is None:
+        raise InvalidRequest(f"There is no priority {priority[:20]!r}; there is {', '.join(PRIORITIES)}.")
+    limits = keys.KeyLimits(rate, credits_a_month, tuple(dict.fromkeys(route)) if route else None, found)
     key = keys.make_key()
     with open_database(data) as database:
         database.run(keys.add_key(find_account(database, account_id), key, read_name(name), limits))

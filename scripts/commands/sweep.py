@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, NoReturn
@@ -15,10 +15,11 @@ from redis.exceptions import RedisError
 from pipeline import lifecycle, log
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
+from pipeline.identifiers import machine
 from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import find_open
 from pipeline.operations.child_processes import die_with_parent
-from pipeline.operations.processes import HASH, ProcessReporter, read_processes
+from pipeline.operations.processes import HASH, ProcessReporter, is_alive, read_processes
 from pipeline.operations.samples import SAMPLE_EVERY, forget_samples, take_samples
 from pipeline.operations.supervision import is_supervised
 from pipeline.registry import Kinds, lanes_of, load_kinds
@@ -31,6 +32,7 @@ from scripts.commands import SYSTEM, under
 from scripts.options import Data, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
+from scripts.system.mass_changing import MassChanging
 from scripts.system.sizing.autoscale import Autoscaler
 from workers.webhooks.sending import WebhookSending
 
@@ -61,14 +63,19 @@ class Sweep:
         self._kinds = kinds
         self._settings = settings
         self._began: datetime | None = None
+        self._stepped: datetime | None = None
         self._housekeeping_due = 0.0
         self._sample_due = 0.0
 
     def step(self) -> None:
         """Sweep once of many times."""
         try:
-            # Workers that were last heard of before, or while the database was away, were lost with what ended that.
-            self._began = self._began or self._database.run(NOW)
+            # Workers that were last heard of before, while the database was away, or while this machine slept, were
+            # lost with what ended that.
+            now = self._database.run(NOW)
+            if self._began is None or self._stepped is None or now - self._stepped > self._lease:
+                self._began = now
+            self._stepped = now
             self.once()
         except PressroomError:
             self._began = None
@@ -79,8 +86,7 @@ class Sweep:
         done = {
             "woken": self._wake(),
             "uncounted": self._database.run(lifecycle.uncount()),
-            "recovered": self._recover(),
-            "crashed": self._reap(),
+            **self._take_back(),
             "expired": self._end_jobs(lifecycle.expire),
             "suspended": self._end_jobs(lifecycle.end_suspended),
             "purged": self._repeat(lambda: self._database.run(lifecycle.purge()) is not None),
@@ -102,11 +108,16 @@ class Sweep:
     def chores(self) -> Mapping[str, Callable[[], int]]:
         """Work beside the steps that asks other servers and may take long; each needs a thread of its own."""
         webhooks = WebhookSending(self._settings)
+        changing = MassChanging(self._database, self._broker, self._kinds, self._settings, self._close)
         return {
             name: partial(self._do_chore, kind, chore)
             for kind in self._kinds.values()
             for name, chore in kind.chores(self._settings).items()
-        } | {"webhooks": partial(webhooks.send_due, self._database)}
+        } | {"webhooks": partial(webhooks.send_due, self._database), "mass_changes": self._all_pages(changing)}
+
+    def _all_pages(self, changing: MassChanging) -> Callable[[], int]:
+        """Return the chore that carries out pages one after another, as long as they change anything."""
+        return lambda: sum(iter(changing.work, 0))
 
     def _do_chore(self, kind: AnyKind, chore: Callable[[Database], int]) -> int:
         done = chore(self._database)
@@ -121,11 +132,30 @@ class Sweep:
             self._broker.wake(queue)
         return sum(woken.values())
 
-    def _recover(self) -> int:
-        if self._began is None:
-            return 0
-        until = self._began + timedelta(seconds=self._settings.work.lease_seconds)
-        return self._until_none(lifecycle.recover(until))
+    @property
+    def _lease(self) -> timedelta:
+        return timedelta(seconds=self._settings.work.lease_seconds)
+
+    def _take_back(self) -> dict[str, int]:
+        """Take items back whose leases ran out: lost with their machine or the system, or with their process alone."""
+        machines = self._database.run(lifecycle.overdue_machines())
+        if not machines:
+            return {"recovered": 0, "crashed": 0}
+        until = self._began and self._began + self._lease
+        recovered = self._until_none(lifecycle.recover(until, self._lost(machines)))
+        return {"recovered": recovered, "crashed": self._reap()}
+
+    def _lost(self, machines: Sequence[str]) -> list[str]:
+        """Return the machines of which no process was heard of lately; none while Redis is away."""
+        others = [one for one in machines if one != machine()]
+        try:
+            lost = [one for one in others if not is_alive(self._broker.client, one)]
+        except RedisError as error:
+            logger.warning("machines not looked at", error=str(error))
+            return []
+        if lost:
+            logger.warning("machines lost", machines=lost)
+        return lost
 
     def _reap(self) -> int:
         crashed = 0
@@ -204,9 +234,13 @@ class Sweep:
     def _delete_files(self) -> dict[str, int]:
         """Delete expired files; the next sweep retries failures."""
         return {
-            "artifacts_deleted": self._tried(lambda: self._artifacts.delete_expired(datetime.now(UTC).date())),
+            "artifacts_deleted": self._tried(self._delete_expired),
             "uploads_deleted": self._tried(self._delete_uploads),
         }
+
+    def _delete_expired(self) -> int:
+        kept = self._database.run(lifecycle.find_kept())
+        return self._artifacts.delete_expired(datetime.now(UTC).date(), kept=kept)
 
     def _delete_uploads(self) -> int:
         old = self._artifacts.orphaned_uploads(timedelta(minutes=self._settings.work.upload_orphan_minutes))
@@ -250,7 +284,7 @@ def sweep(
             for name, chore in sweeper.chores.items():
                 typer.echo(f"{name} {chore()}")
             return
-        ProcessReporter(lambda: "sweep").start(connect(redis_url))
+        ProcessReporter(lambda: "sweep", settings).start(connect(redis_url))
         if is_supervised():
             scaler = Autoscaler(settings.data, database, load_kinds(settings))
             threading.Thread(target=partial(_repeat, "scaling", scaler.look, SCALE_SECONDS), daemon=True).start()

@@ -43,7 +43,7 @@ def set_webhook(
     data: Data = None,
 ) -> None:
     """Set an account's default webhook; its first secret is created and shown once."""
-    from api.work.webhook_fields import check_events, check_url  # falcon, which most other commands don't need
+    from api.work.common_fields import check_events, check_url  # falcon, which most other commands don't need
 
     address = check_url(url, settings_for(data).fetch.allow_networks)
     events = None if not event else check_events(event)

@@ -14,6 +14,7 @@ from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from scripts.doctor.finding import Finding, Mark
 from scripts.options import PATIENCE
+from workers.engines.endpoints.watch import EndpointWatch
 from workers.engines.registry import advise, list_families, load_engines
 from workers.models.advice import brings, wanted
 from workers.models.store import ModelStore
@@ -72,6 +73,7 @@ def _read(settings: Settings, database_url: str) -> KnownState:
             offers = {(offer.family, offer.engine): offer for offer in database.run(read_offers())}
             statements = [kind.breakers() for kind in load_kinds(settings).values()]
             found = [one for statement in statements if statement for one in database.run(statement)]
+            EndpointWatch(settings, database).look()
     except (PressroomError, psycopg.Error):
         return KnownState()
     return KnownState(offers, {one.name: one for one in found})

@@ -8,8 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Self, TextIO
 
+from pipeline.sheets.sheet import Row, Sheet
 from scripts.imports.columns import Columns
-from scripts.imports.sheet import Row, Sheet
 
 #: How long to repeat a request while the service restarts or asks for a pause.
 PATIENCE = timedelta(hours=1)

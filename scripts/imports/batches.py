@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
 
+from pipeline.sheets.sheet import Row, Sheet
 from scripts.imports.base import ErrorFile
-from scripts.imports.sheet import Row, Sheet
 
 
 @dataclass(frozen=True, slots=True)

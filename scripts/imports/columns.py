@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from pipeline.csv_cells import kept
-from scripts.imports.sheet import Row
+from pipeline.sheets.sheet import Row
 
 #: Prefix of our names that the file has already.
 PREFIX = "pressroom_"

@@ -16,12 +16,12 @@ from rich.progress import Progress, TaskID
 import pressroom
 from pipeline.downloads.urls import fault_of
 from pipeline.errors import Conflict, Gone
+from pipeline.sheets.sheet import Row
 from pressroom import AsyncPressroom
 from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.batches import Batch, ImportBatches
 from scripts.imports.earlier import Earlier
 from scripts.imports.journal import BEGIN_ANEW, Journal
-from scripts.imports.sheet import Row
 from scripts.terminal import plain, progress_bar
 
 #: Open jobs at once: the service never waits for the next, and few rows are in memory.

@@ -14,6 +14,7 @@ from typing import Any
 from pipeline.errors import NotReady, PressroomError
 from pipeline.operations.supervision import MAX_PROCESSES, SOCKET, ask, nothing_runs, sockets_folder
 from pipeline.settings import Settings
+from pressroom.finding import remember
 from scripts.system.folders import private_folder, write_private
 from scripts.system.sizing.bounds import keep_bounds
 from scripts.system.supervisor import Supervisor
@@ -55,8 +56,9 @@ def settings_of_running(settings: Settings) -> Settings:
 
 
 def record(data: Path, system: System) -> None:
-    """Write the state file, readable by its owner alone."""
+    """Write the state file, readable by its owner alone, and note where it is."""
     write_private(_state_file(data), json.dumps(asdict(system)))
+    remember(data)
 
 
 def forget(data: Path) -> None:

@@ -19,7 +19,8 @@ from pipeline.operations.supervision import Pool
 from scripts.console import Console
 from scripts.system.orphan_reaper import OrphanReaper, group_lives, kill_group
 from scripts.system.programs import Program
-from scripts.system.sizing.out_of_memory import ADVICE, Shortages, count_kills
+from scripts.system.sizing.out_of_memory import ADVICE, Shortages
+from workers.models.cgroup import MemoryGroup
 
 #: The pause before a restart doubles from the first to the longest.
 FIRST_PAUSE = timedelta(milliseconds=100)
@@ -54,9 +55,9 @@ class ReplicaSet:
 class Supervisor:
     """Runs programs until it is stopped."""
 
-    def __init__(self, console: Console, *, count_kills: Callable[[], int] = count_kills) -> None:
+    def __init__(self, console: Console, *, count_kills: Callable[[], int] | None = None) -> None:
         self._console = console
-        self._count_kills = count_kills
+        self._count_kills = count_kills or MemoryGroup().kills
         self._reaper = OrphanReaper()
         self._sets: dict[str, ReplicaSet] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}  # with the stage of each

@@ -1,7 +1,6 @@
 """An API with made-up kinds, accounts, and a worker."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,6 +12,7 @@ from http_service import Service, Start, start_service
 from manual_worker import ManualWorker, cancel_open_jobs
 from payers import Payer, open_account
 from servers import start_redis
+from waiting import wait_for
 
 from pipeline.database import Database
 from pipeline.wakes import notices
@@ -89,10 +89,10 @@ def told(start: Start, api_database: Database, tmp_path: Path) -> Iterator[tuple
         start(redis_url=url, KINDS=f"{KINDS},unpolled_kind:Unpolled") as service,
         redis.Redis.from_url(url) as connection,
     ):
-        until = time.monotonic() + 120
-        while not dict(connection.pubsub_numsub(notices.CHANNEL))[notices.CHANNEL.encode()]:
-            assert time.monotonic() < until, "the API does not listen"
-            time.sleep(0.01)
+        wait_for(
+            lambda: dict(connection.pubsub_numsub(notices.CHANNEL))[notices.CHANNEL.encode()],
+            about=lambda: "the API does not listen",
+        )
         cancel_open_jobs(api_database)
         worker = ManualWorker(api_database, connection)
         yield service, worker

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from waiting import wait_for
+
 from scripts.system.programs import ROOT, environment
 
 HERE = Path(__file__).parent
@@ -159,7 +161,7 @@ def start_service(
         )
     service = Service(process, listener.getsockname()[1], log, folder)
     try:
-        _wait_until_alive(service)
+        _wait_until_alive(service, processes)
         yield service
     finally:
         listener.close()
@@ -170,13 +172,19 @@ def start_service(
             process.wait(timeout=120)
 
 
-def _wait_until_alive(service: Service) -> None:
+def _wait_until_alive(service: Service, processes: int) -> None:
     # The listener takes connections from the start; the first answer comes when a worker is there.
     try:
         answer = service.get("/healthz")
     except (OSError, http.client.HTTPException) as error:
         raise AssertionError(service.log.read_text()) from error
     assert answer.status == 200, answer.body
+    # One that is still starting when gunicorn stops hears nothing of it, and gunicorn waits a minute for its end.
+    wait_for(
+        lambda: service.log.read_text().count("ASGI server listening") == processes,
+        seconds=120,
+        about=service.log.read_text,
+    )
 
 
 def _headers(key: str | None, headers: Mapping[str, str]) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """Health, metrics and logs, for operators."""
 
-import threading
 import time
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from manual_worker import ManualWorker
 from payers import Payer
 from prometheus_client.parser import text_string_to_metric_families
 from servers import start_redis
+from waiting import wait_for
 
 from pipeline.operations.metrics import Metrics
 
@@ -59,9 +59,8 @@ def test_requests_are_counted_by_route_method_and_status(start: Start, client: P
             return samples(service).get(("pressroom_http_requests_total", labels), 0.0)
 
         made = [("/echo", "POST", "202"), ("/jobs/{job_id}", "GET", "200"), ("unmatched", "GET", "404")]
-        until = time.monotonic() + 60
-        while [counted(*one) for one in made] != [1, 1, 1]:  # a handing over may just be on its way
-            assert time.monotonic() < until, samples(service)
+        # A handing over may just be on its way
+        wait_for(lambda: [counted(*one) for one in made] == [1, 1, 1], seconds=60, about=lambda: samples(service))
         assert not any(job_id in str(key) for key in samples(service))
 
 
@@ -80,10 +79,7 @@ def test_counts_of_all_processes_are_one(start: Start, service: Service, redis_u
         for _ in range(20):
             other.get("/usage")
         key = ("pressroom_http_requests_total", (("method", "GET"), ("route", "/usage"), ("status", "401")))
-        until = time.monotonic() + 120
-        while samples(service).get(key, 0) < 20:
-            assert time.monotonic() < until, samples(service)
-            threading.Event().wait(0.05)
+        wait_for(lambda: samples(service).get(key, 0) >= 20, about=lambda: samples(service))
 
 
 def test_queues_are_measured(service: Service, client: Payer, manual_worker: ManualWorker) -> None:

@@ -1,5 +1,6 @@
-"""Hosts: network namespaces on one bridge, each with an address of its own, that can be cut off and brought back."""
+"""Hosts: network namespaces on one bridge, each with an address and a boot id, that can be cut off and brought back."""
 
+import hashlib
 import os
 import shutil
 import signal
@@ -9,11 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from uuid import uuid4
 
 import tools
 
 from scripts.system.programs import environment
 
+#: Gives a host a boot id of its own: first a file with it, then the command. `ip netns exec` has a mount namespace.
+AS_BOOTED = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
 #: A network that no machine's own is likely to be.
 NETWORK = "10.213.77"
 PREFIX = 24
@@ -36,6 +40,16 @@ class Host:
     processes: "list[subprocess.Popen[bytes]]" = field(default_factory=list)
 
     @property
+    def boot_id(self) -> Path:
+        """The file with the boot id that programs here read."""
+        return self.folder / "boot_id"
+
+    @property
+    def machine(self) -> str:
+        """What leases of its processes end with."""
+        return hashlib.sha256(self.boot_id.read_bytes()).hexdigest()[:8]
+
+    @property
     def log(self) -> Path:
         """Where all that runs here writes."""
         return self.folder / "log"
@@ -44,7 +58,7 @@ class Host:
         """Start a program here, in a process group of its own."""
         with self.log.open("ab") as output:
             process = subprocess.Popen(
-                ["ip", "netns", "exec", self.name, *argv],
+                ["ip", "netns", "exec", self.name, "sh", "-c", AS_BOOTED, str(self.boot_id), *argv],
                 cwd=Path(__file__).parents[2],
                 env=environment() | dict(self.settings) | settings,
                 stdin=subprocess.DEVNULL,
@@ -94,6 +108,7 @@ def network(folder: Path) -> Iterator[Callable[..., Host]]:
         number = next(numbers)
         host = Host(f"{mark}{number}", f"{NETWORK}.{number}", folder / name, settings or {})
         host.folder.mkdir(parents=True)
+        host.boot_id.write_text(f"{uuid4()}\n")
         ip("netns", "add", host.name)
         made.append(host)
         ip("link", "add", f"{host.name}v", "type", "veth", "peer", "name", "eth0", "netns", host.name)

@@ -41,8 +41,6 @@ class Scenario:
     name: str
     strike: Callable[[Site, float], int]
     lacks: Callable[[Site], str] = lambda site: ""
-    #: Whether the short form has it too.
-    is_short: bool = True
 
 
 def until(seconds: float) -> Iterator[float]:
@@ -295,13 +293,13 @@ def _needs_clock(site: Site) -> str:
     return "" if site.clock.can_step else "there is no C compiler for the clock's library"
 
 
-#: Faults of the way to a server, and the servers that suffer them in the short form too.
-PROXY_FAULTS: tuple[tuple[Fault, str, tuple[str, ...]], ...] = (
-    ("latency", "answers late", ("PostgreSQL",)),
-    ("reset", "resets connections", ("Redis", "the API")),
-    ("half-open", "leaves connections half-open", ("PostgreSQL",)),
-    ("slow", "is read slowly", ("PostgreSQL",)),
-    ("swallow", "swallows everything", ("Redis",)),
+#: Faults of the way to a server.
+PROXY_FAULTS: tuple[tuple[Fault, str], ...] = (
+    ("latency", "answers late"),
+    ("reset", "resets connections"),
+    ("half-open", "leaves connections half-open"),
+    ("slow", "is read slowly"),
+    ("swallow", "swallows everything"),
 )
 PROXIES: tuple[tuple[str, Callable[[Site], TcpProxy]], ...] = (
     ("Redis", lambda site: site.redis_proxy),
@@ -326,8 +324,16 @@ SCENARIOS = (
     Scenario("disk full: artifacts", fill_artifact_disk, _needs_disk),
     Scenario("clock stepped by 10 s, both ways", step_clock, _needs_clock),
     *(
-        Scenario(f"the way to {server} {says}", partial(hurt_by_proxy, fault, proxy), is_short=server in in_short)
+        Scenario(f"the way to {server} {says}", partial(hurt_by_proxy, fault, proxy))
         for server, proxy in PROXIES
-        for fault, says, in_short in PROXY_FAULTS
+        for fault, says in PROXY_FAULTS
     ),
+)
+#: The short form has one fault of each part of a system.
+SHORT = (
+    "workers killed",
+    "API killed each second",
+    "Redis killed",
+    "PostgreSQL restarted (immediate)",
+    "disk full: artifacts",
 )

@@ -282,6 +282,27 @@ def test_a_worker_host_that_is_cut_off_costs_a_lease_and_nothing_else(site: Site
     books_are_right(site)
 
 
+def test_an_item_may_lose_its_machine_as_often_as_it_likes(site: Site) -> None:
+    job = sleep_for(site, 45)
+    hosts = {host.machine: host for host in site.workers}
+    holder = Statement(
+        "SELECT right(lease_id::text, 8) AS machine, crashes FROM item WHERE job_id = %(job)s AND state = 'leased'",
+        {"job": job},
+        lambda rows: [(hosts[row["machine"]], row["crashes"]) for row in rows],
+    )
+    site.wait_for(lambda: site.database.run(holder) != [], "nobody has begun")
+    for _ in range(5):
+        ((lost, crashes),) = site.database.run(holder)
+        assert crashes == 0
+        lost.cut_off()
+        others = [(host, 0) for host in site.workers if host is not lost]
+        site.wait_for(lambda others=others: site.database.run(holder) == others, "the other host does not take it")
+        lost.bring_back()
+
+    site.wait_for_end([job])
+    books_are_right(site)
+
+
 def test_a_host_that_is_cut_off_keeps_no_lock(site: Site) -> None:
     first = site.workers[0]
     first.start([sys.executable, "-c", HOLDER])

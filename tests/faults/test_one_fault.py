@@ -1,7 +1,6 @@
 """One fault at a time, each with what must come of it, on a whole system of real processes."""
 
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -11,7 +10,6 @@ from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from systems import FAST, Running, children, clean_environment, kill, only, system
@@ -63,34 +61,6 @@ def test_a_poison_item_is_given_up_and_its_neighbours_are_done(shared: Running) 
     assert job["credits"] == {"held": 4, "captured": 3, "released": 1}
     results = shared.ask(f"/jobs/{job_id}/result").json["results"]
     assert [result.get("code") for result in results] == [None, "worker_crashed", None, None]
-
-
-def test_a_queued_job_is_cancelled_at_once_and_a_running_one_leaves_its_process(shared: Running) -> None:
-    running = [shared.submit({"items": [{"do": "sleep", "seconds": 1_800}]}) for _ in range(2)]
-    for job_id in running:
-        shared.wait_for_state(job_id, "running")
-    queued = shared.submit({"items": [{"do": "sleep", "seconds": 1_800}]})
-
-    for job_id in (queued, *running):
-        assert shared.ask(f"/jobs/{job_id}/cancel", {}, method="POST").json["state"] == "cancelled"
-
-    # Both processes are free again, or this would not be done before half an hour has passed.
-    done = [shared.wait_for_state(shared.submit({"count": 16})) for _ in range(2)]
-    assert [job["state"] for job in done] == ["succeeded"] * 2
-
-
-def test_a_client_that_leaves_a_waiting_request_does_not_lose_its_job(shared: Running) -> None:
-    host = urlsplit(shared.address)
-    body = b'{"items": [{"do": "sleep", "seconds": 1}]}'
-    request = (
-        f"POST /made-up HTTP/1.1\r\nHost: x\r\nX-API-Key: {shared.key}\r\nX-Request-Id: left-early\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    with socket.create_connection((host.hostname, host.port)) as connection:
-        connection.sendall(request.encode() + body)
-        listed = wait_for_job(shared, "left-early")
-
-    assert shared.wait_for_state(listed[0]["id"])["state"] == "succeeded"
 
 
 def test_a_worker_that_was_frozen_past_its_lease_changes_nothing_when_it_wakes(shared: Running) -> None:
@@ -185,38 +155,6 @@ def test_a_process_that_can_not_tell_a_dead_master_that_it_has_started_takes_no_
 
         supervision.scale(running.data, "made_up", 1)
         assert running.wait_for_state(job_id)["state"] == "succeeded"
-
-
-def test_a_waiting_request_is_told_that_the_api_restarts_and_its_key_joins_the_job(shared: Running) -> None:
-    answers = []
-    body = {"count": 1}
-    waiting = threading.Thread(
-        target=lambda: answers.append(shared.ask("/made-up", body, Idempotency_Key="joins", X_Request_Id="waits"))
-    )
-    workers = shared.workers("made_up")
-    for pid in workers:  # or the job may be done before the API restarts
-        kill(pid, signal.SIGSTOP)
-    try:
-        waiting.start()
-        listed = wait_for_job(shared, "waits")
-        for pid in shared.pids("api"):
-            kill(pid, signal.SIGTERM)
-        waiting.join()
-    finally:
-        for pid in workers:
-            kill(pid, signal.SIGCONT)
-
-    assert answers[0].status == 503
-    assert answers[0].json["code"] == "restarting"
-    assert answers[0].headers["X-Job-Id"] == listed[0]["id"]
-    assert answers[0].headers["Location"] == f"/jobs/{listed[0]['id']}"
-    shared.wait_for_state(listed[0]["id"])
-    until = time.monotonic() + 120
-    while (again := shared.ask("/made-up", body, Idempotency_Key="joins")).status == 503:  # the old one is still there
-        assert again.json["code"] == "restarting"
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    assert (again.status, again.headers["X-Job-Id"]) == (200, listed[0]["id"])
 
 
 def test_an_api_killed_between_the_commit_and_the_wake_up_costs_a_moment(shared: Running) -> None:

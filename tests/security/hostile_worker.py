@@ -21,7 +21,6 @@ from capabilities.alt_text.engines.basic.basic import Basic
 from capabilities.alt_text.handlers.alt_text import AltTextHandler
 from capabilities.alt_text.handlers.caption_cache import CaptionCache
 from capabilities.alt_text.kinds.fields import PictureInput
-from capabilities.alt_text.kinds.inline import UPLOAD
 from capabilities.speech.handlers.music import AddMusicHandler
 from capabilities.speech.kinds.music import AddMusicRequest
 from capabilities.transcription.engines import SAMPLE_RATE, Recognition
@@ -112,7 +111,7 @@ def _handlers() -> dict[str, Callable[[Path], tuple[Handler[Any, Any], Uploaded]
     hears, mixes = TranscriptionHandler(resources, family=_family(Listener())), AddMusicHandler(resources)
     for handler in (looks, reads, hears, mixes):
         handler.setup()
-    picture = PictureInput(image_url=UPLOAD, mode="short", language="en")
+    picture = PictureInput(image_url="upload:image", mode="short", language="en")
     recording = RecordingInput(language="en", response_format="verbose_json")
     return {
         "image": lambda path: (looks, Uploaded(picture, path)),

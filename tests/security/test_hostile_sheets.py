@@ -112,7 +112,7 @@ CHILD = """
 import json, resource, sys
 from pathlib import Path
 from pipeline.errors import PressroomError
-from scripts.imports.sheet import Sheet
+from pipeline.sheets.sheet import Sheet
 from scripts.imports.url_import import is_web_url
 
 for file in sorted(Path(sys.argv[1]).iterdir(), key=lambda file: int(file.stem)):

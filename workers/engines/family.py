@@ -14,6 +14,7 @@ from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
+from pipeline.settings.endpoints import EndpointSettings
 from workers.engines.registry import list_endpoints, load_engines
 from workers.models.background import BackgroundFetch
 from workers.models.store import ModelStore
@@ -48,6 +49,7 @@ class Family:
         self._look_every = look_every
         self._fetch = BackgroundFetch(settings, name, self._store, begin_after=fetch_after)
         self._stamp = self._store.stamp()
+        self._endpoints = dict(settings.endpoints)
         self._lock = threading.Lock()
         self._is_set_up = False
         self._names: list[str] = []
@@ -60,7 +62,7 @@ class Family:
         with self._lock:
             if not self._is_set_up:
                 # Asked first: a model that arrives meanwhile is looked at again.
-                self._stamp = self._store.stamp()
+                self._stamp, self._endpoints = self._store.stamp(), dict(self._settings.endpoints)
                 self._set_up_engines(late=False)
                 self._is_set_up = True
                 self._start_looking()
@@ -89,17 +91,35 @@ class Family:
         """Return what each engine can do, or what it needs."""
         return [self._offer(name, place) for place, name in enumerate(self._names)]
 
+    def demand(self, model: str) -> str:
+        """Let a model come that a request would use; return what becomes of it, in a sentence for people."""
+        return self._fetch.demand(model)
+
     def look(self) -> bool:
         """Look for models that have arrived or left since the last look; return whether an offer may have changed."""
         with self._lock:
-            stamp = self._store.stamp()
-            if stamp == self._stamp and not self.is_loading:
+            stamp, endpoints = self._store.stamp(), dict(self._settings.endpoints)
+            if stamp == self._stamp and endpoints == self._endpoints and not self.is_loading:
                 return False
             self._stamp = stamp
+            self._drop_changed(endpoints)
             self._refresh()
             self._set_up_engines()
         self._change()
         return True
+
+    def _drop_changed(self, endpoints: dict[str, EndpointSettings]) -> None:
+        """Leave engines whose endpoints have changed or gone; requests that are on their way end first."""
+        changed = {name for name, known in self._endpoints.items() if endpoints.get(name) != known}
+        for name in changed & self._ready.keys():
+            engine = self._ready[name]
+            engine.breaker.stop()
+            ending = threading.Timer(self._endpoints[name].limit_seconds, engine.close)
+            ending.daemon = True
+            ending.start()
+        self._ready = {name: engine for name, engine in self._ready.items() if name not in changed}
+        self._needs = {name: needs for name, needs in self._needs.items() if name not in changed}
+        self._endpoints = endpoints
 
     def _set_up_engines(self, *, late: bool = True) -> None:
         """Set up the engines that are not ready, those that load for seconds last: the others work meanwhile.
@@ -180,7 +200,9 @@ class Family:
         if not missing:
             return {}
         listed = [
-            {"model": model.name, "languages": list(model.languages), "voices": list(model.voices)} for model in missing
+            {"model": model.name, "languages": list(model.languages), "voices": list(model.voices)}
+            | ({"on_demand": True} if model.on_demand else {})
+            for model in missing
         ]
         return {"fetchable": listed}
 

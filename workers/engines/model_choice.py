@@ -2,6 +2,7 @@
 
 import importlib.util
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from pipeline.settings import Settings
@@ -33,6 +34,12 @@ def settled(settings: Settings, own: Own, family: str, engine: str) -> Own:
 def machine_for(own: GgufSettings) -> Machine:
     """Return the machine as an engine uses it: without its GPU, if the engine is to run on the processor."""
     return replace(this_machine(), gpu_bytes=0) if getattr(own, "device", None) == "cpu" else this_machine()
+
+
+def models_of(engine: object) -> tuple[str, ...]:
+    """Return the name of the model that an engine runs, which may be the path of its folder; nothing if it has none."""
+    model = getattr(engine, "model", None)
+    return () if not model else (Path(model).name if Path(model).is_absolute() else model,)
 
 
 def missing(settings: ModelSettings, *packages: str, extra: str, family: str, engine: str) -> str | None:

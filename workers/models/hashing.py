@@ -20,6 +20,7 @@ def check(name: str, folder: Path, files: Iterable[File]) -> None:
         path = folder / file.name
         try:
             size = path.stat().st_size
+            file = file.sized(size)
             if file.size_bytes is not None and size != file.size_bytes:
                 raise NotReady(
                     f"The model {name} is damaged: {path} has {size:,} bytes, not {file.size_bytes:,}. {remedy(name)}"

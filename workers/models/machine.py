@@ -10,15 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from workers.models.catalogue import CatalogueModel, Needs
+from workers.models.cgroup import MemoryGroup
 
-#: Linux's name of the most memory that a container may take.
-CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
-#: The same of its processor time: microseconds, or "max", in each period of so many microseconds.
+#: A container's processor time: microseconds, or "max", in each period of so many microseconds.
 CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
-
-
-#: What a container takes now.
-CGROUP_USED = Path("/sys/fs/cgroup/memory.current")
 MEMINFO, CPUINFO = Path("/proc/meminfo"), Path("/proc/cpuinfo")
 #: As /proc/cpuinfo names them.
 INSTRUCTIONS = ("avx2", "fma", "f16c", "bmi2")
@@ -100,15 +95,11 @@ def missing_instructions(cpuinfo: Path = CPUINFO) -> list[str]:
     return [name.upper() for name in INSTRUCTIONS if name not in flags]
 
 
-def free_memory(meminfo: Path = MEMINFO, limit: Path = CGROUP_LIMIT, used: Path = CGROUP_USED) -> int:
-    """Return how many bytes can be taken now, within a container's limit; its page cache counts as free."""
+def free_memory(meminfo: Path = MEMINFO) -> int:
+    """Return how many bytes can be taken now, within the limits of a container or systemd unit."""
+    left = MemoryGroup().left()
     free = _available(meminfo)
-    try:
-        left = int(limit.read_text()) - int(used.read_text())
-        stat = dict(line.split() for line in used.with_name("memory.stat").read_text().splitlines())
-        return max(0, min(free, left + int(stat.get("inactive_file", 0))))
-    except (OSError, ValueError):  # no container, or "max"
-        return free
+    return free if left is None else min(free, left)
 
 
 def gigabytes(size: int) -> str:
@@ -118,10 +109,8 @@ def gigabytes(size: int) -> str:
 
 def _memory_bytes() -> int:
     installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    try:
-        return min(installed, int(CGROUP_LIMIT.read_text()))
-    except (OSError, ValueError):  # no container, or "max"
-        return installed
+    limit = MemoryGroup().limit()
+    return installed if limit is None else min(installed, limit)
 
 
 def _available(meminfo: Path) -> int:

@@ -158,12 +158,23 @@ def verify_in_place(folder: Path) -> None:
     _checked(model.name, folder, files)
 
 
+#: The SHA-256 of the largest file of each model that this process has verified, by the model's name.
+_VERIFIED: dict[str, str] = {}
+
+
+def hash_of(name: str) -> str | None:
+    """Return the SHA-256 of the weights of a model that this process runs; None if it did not verify them."""
+    return _VERIFIED.get(name)
+
+
 def _checked(name: str, folder: Path, files: Sequence[File]) -> Path:
     looks = _looks(folder, files)
     if looks is None:
         check(name, folder, files)
     else:
         _check_once(name, folder, tuple(files), looks)
+    if hashed := [file for file in files if file.sha256]:
+        _VERIFIED[name] = str(max(hashed, key=lambda file: file.size_bytes or 0).sha256)
     return folder
 
 

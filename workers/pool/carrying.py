@@ -19,6 +19,7 @@ from pipeline.storage.artifacts import Artifacts
 from pipeline.storage.streams import Parts
 from workers.engines import Stopped
 from workers.handler import Failed, Handler, Outcome, Release
+from workers.media.marks.marking import Marker
 from workers.pool.heartbeat import Run
 from workers.pool.outcomes import to_row, unforeseen, unless_passing
 from workers.pool.reporting import Ended
@@ -47,6 +48,7 @@ class Carrier:
         self._result_hours = timedelta(hours=settings.retention.result_hours)
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
         self._announce = announce
+        self._marker = Marker(settings.marks, database)
 
     def make_run(self, claimed: Sequence[ClaimedItem]) -> Run:
         """Return a run of items of one kind and lease; its time begins now."""
@@ -60,6 +62,7 @@ class Carrier:
                 keep_for=kind.limits.keep_for or self._result_hours,
                 lease_for=self._lease_for,
                 announce=self._announce,
+                marker=self._marker,
             )
             for item in claimed
         ]
@@ -91,6 +94,6 @@ class Carrier:
 
 def _rows(tasks: Sequence[LeasedTask[Any]], outcomes: Sequence[Outcome[Any]]) -> list[lifecycle.Outcome]:
     return [
-        to_row(task.item_id, task.price, unless_passing(outcome, attempts=task.attempts))
+        to_row(task.item_id, task.price, unless_passing(outcome, attempts=task.attempts), hashes=task.hashes())
         for task, outcome in zip(tasks, outcomes, strict=True)
     ]

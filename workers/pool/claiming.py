@@ -29,12 +29,14 @@ class Claimer:
         queue: str,
         lanes: Mapping[str, Handler[Any, Any]],
         *,
+        owners: Mapping[str, str | None],
         database: Database,
         wake: Callable[[], None],
         settings: Settings,
     ) -> None:
         self._queue = queue
         self._lanes = lanes
+        self._owners = owners
         self._handlers = list({id(handler): handler for handler in lanes.values()}.values())
         self._database = database
         self._wake = wake
@@ -82,7 +84,13 @@ class Claimer:
             self._alone_at = time.monotonic()
         oldest = next(self._claims) % self._oldest_first_every == 0
         return lifecycle.claim(
-            self._limits, lease_for=self._lease_for, alone=not held, oldest=oldest, together=self._together
+            self._limits,
+            lease_for=self._lease_for,
+            alone=not held,
+            oldest=oldest,
+            together=self._together,
+            queue=self._queue,
+            owners=self._owners,
         )
 
     def _admitted(self, room: Mapping[str, int]) -> dict[str, int]:

@@ -1,14 +1,17 @@
 """Outcomes: a handler's outcome as the life cycle stores it."""
 
 import errno
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from pipeline import lifecycle
 from pipeline.errors import PressroomError
 from pipeline.kind import as_json
+from pipeline.marks.receipts import PROVENANCE, provenance
 from workers.engines import EngineBusy
 from workers.handler import Done, Failed, Outcome, Release, Retry
+from workers.models.store import hash_of
 
 #: Tries of an item whose handler raises an unexpected exception.
 MAX_TRIES = 2
@@ -49,14 +52,21 @@ def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
     return outcome
 
 
-def to_row(item_id: int, price: int, outcome: Outcome[Any]) -> lifecycle.Outcome:
-    """Return an outcome as the life cycle stores it. Raises ValueError for credits beyond the price."""
+def to_row(
+    item_id: int, price: int, outcome: Outcome[Any], *, hashes: Mapping[str, str] | None = None
+) -> lifecycle.Outcome:
+    """Return an outcome as the life cycle stores it, with the `hashes` of its files for the receipt.
+
+    Raises ValueError for credits beyond the price."""
     match outcome:
-        case Done(output, engine, credits):
+        case Done(output, engine, credits, models):
             earned = price if credits is None else credits
             if not 0 <= earned <= price:
                 raise ValueError(f"{earned} credits were earned of an item that costs {price}.")
-            return lifecycle.Outcome(item_id, "done", earned, output=as_json(output), engine=engine)
+            stored = as_json(output)
+            if hashes or models:
+                stored[PROVENANCE] = provenance(hashes or {}, {name: hash_of(name) for name in models})
+            return lifecycle.Outcome(item_id, "done", earned, output=stored, engine=engine)
         case Failed(error, credits):
             return lifecycle.Outcome(item_id, "failed", min(credits, price), error=error_row(error))
         case Retry(after, error):

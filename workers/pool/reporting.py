@@ -149,15 +149,8 @@ class Reporter:
                 log.warning("upload not deleted, the sweep will", job_id=str(job_id), error=error.message)
 
     def _send(self, fill: Callable[[Any], None]) -> None:
-        """Send a notice without waiting for Redis; those who miss it read the rows within a second.
-
-        This thread sends it: handing it to another would delay the client."""
-        if not self._broker.send_at_once(fill):
-            self._outbox.post(lambda: self._send_later(fill))
-
-    def _send_later(self, fill: Callable[[Any], None]) -> None:
-        self._broker.send(fill)
-        self._broker.open_one_way()
+        """Send a notice without waiting for Redis; those who miss it read the rows within a second."""
+        self._outbox.post(lambda: self._broker.send(fill))
 
     def _observe(self, ended: Ended) -> None:
         tasks = ended.run.tasks

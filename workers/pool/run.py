@@ -16,7 +16,7 @@ from pipeline.lifecycle import ClaimedItem
 from pipeline.log import get_logger
 from pipeline.offers.offers import publish_offers
 from pipeline.operations.metrics import Metrics
-from pipeline.registry import Kinds, lanes_of
+from pipeline.registry import Kinds, lanes_of, owners_of
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts
 from pipeline.tracing.tracing import open_tracer
@@ -109,7 +109,8 @@ class Runner:
         ready = {name: kind for name, kind in self._kinds.items() if name in self._handlers}
         lanes = {lane: self._handlers[kind.name] for lane, kind in lanes_of(ready).items()}
         wake = self._reporter.wake
-        return Claimer(self._queue, lanes, database=self._database, wake=wake, settings=self._settings)
+        owners = owners_of(self._kinds)
+        return Claimer(self._queue, lanes, owners=owners, database=self._database, wake=wake, settings=self._settings)
 
     def _renew(self, handler: Handler[Any, Any]) -> None:
         """Publish a handler's offers again, and set it up if it was not ready."""

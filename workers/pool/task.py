@@ -1,5 +1,6 @@
 """Task: one leased item in its handler's hands."""
 
+import hashlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +20,12 @@ from pipeline.lifecycle import Beat, ClaimedItem
 from pipeline.storage.artifacts import Artifacts, artifact_key, upload_key
 from pipeline.storage.streams import Parts
 from workers.engines import Stopped
+from workers.media.marks.marking import Made, Marker
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
 
+#: Bytes of a file that are hashed at once.
+HASHED_BYTES = 2**20
 #: Artifacts are kept this much longer than their job's result, whose clock starts only when the job ends.
 ARTIFACT_MARGIN = timedelta(days=1)
 
@@ -39,6 +43,7 @@ class LeasedTask(Generic[I]):
         keep_for: timedelta,
         lease_for: timedelta,
         announce: Callable[[UUID, Parts], None],
+        marker: Marker,
     ) -> None:
         self.item = item
         self.item_id = item.item_id
@@ -55,6 +60,8 @@ class LeasedTask(Generic[I]):
         self._keep_for = keep_for
         self._lease_for = lease_for
         self._announce = announce
+        self._marker = marker
+        self._hashes: dict[str, Any] = {}
         self._parts = Parts()
         self._is_stopped = False
         self._beat = Beat(item.lease_id, item.item_id)
@@ -115,20 +122,40 @@ class LeasedTask(Generic[I]):
             self.stop()
             raise Stopped
 
-    def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None) -> str:
-        """Store bytes or an open file under a key that only this lease writes; returns the key."""
+    def store(
+        self,
+        data: bytes | IO[bytes],
+        *,
+        suffix: str = "",
+        keep_for: timedelta | None = None,
+        made: Made | None = None,
+    ) -> str:
+        """Store bytes or an open file under a key that only this lease writes; returns the key. Raises NotMarked."""
         key = self._key(suffix, keep_for)
-        self._artifacts.put(key, data)
+        marked = self._marker.mark(data, suffix, made, self.job_id) if made else data
+        self._hashes[key] = hashed = hashlib.sha256(marked if isinstance(marked, bytes) else b"")
+        if not isinstance(marked, bytes):
+            while piece := marked.read(HASHED_BYTES):
+                hashed.update(piece)
+            marked.seek(0)
+        self._artifacts.put(key, marked)
+        if marked is not data and not isinstance(marked, bytes):
+            marked.close()
         return key
 
-    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, voice: str = "") -> Parts:
+    def hashes(self) -> dict[str, str]:
+        """Return the SHA-256 of what was stored, by its key; of a stream, by the prefix of its parts."""
+        return {key: digest.hexdigest() for key, digest in self._hashes.items()}
+
+    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, **about: str) -> Parts:
         """Store the next part of a stream and announce it. Raises Stopped.
 
         Its credits are written first, so that no client gets a part unpaid."""
         if not self._parts.prefix:
-            self._parts = Parts(prefix=self._key(), engine=engine, voice=voice)
-        parts = self._parts.model_copy(update={"count": self._parts.count + 1, "engine": engine, "voice": voice})
+            self._parts = Parts(prefix=self._key())
+        parts = self._parts.model_copy(update={"count": self._parts.count + 1, "engine": engine, **about})
         self._artifacts.put(parts.key(self._parts.count), data)
+        self._hashes.setdefault(parts.prefix, hashlib.sha256()).update(data)
         has_earned = credits > (self._beat.credits or 0)
         self.progress(done, total, credits=credits, checkpoint=parts.checkpoint())
         if has_earned and not self._database.run(lifecycle.heartbeat([self._beat], lease_for=self._lease_for)):

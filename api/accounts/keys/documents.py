@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from pipeline.accounts.keys import MAX_CREDITS, MAX_REQUESTS, KeyLimits
 from pipeline.accounts.stored_keys import StoredKey
 from pipeline.kind import WHOLE, Request
+from pipeline.lifecycle import Priority
 from pipeline.timestamps import Timestamp
 
 #: Longest name, and most routes of a key.
@@ -25,6 +26,7 @@ Routes = Annotated[list[str], Field(min_length=1, max_length=MAX_ROUTES)]
 REQUESTS = "Most requests per minute; null for the account's limit."
 CREDITS = "Most credits per calendar month (UTC); null for no limit."
 ROUTES = "Paths that it may use, such as /tts; null for all."
+PRIORITY = "Of its requests that name none; orders the account's own jobs alone."
 
 
 class KeyRequest(Request):
@@ -34,12 +36,13 @@ class KeyRequest(Request):
     requests_per_minute: Requests | None = Field(None, description=REQUESTS)
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)
+    priority: Priority = Field("normal", description=PRIORITY)
 
     @property
     def limits(self) -> KeyLimits:
         """Return the key's limits."""
         routes = None if self.routes is None else tuple(dict.fromkeys(self.routes))
-        return KeyLimits(self.requests_per_minute, self.credits_per_month, routes)
+        return KeyLimits(self.requests_per_minute, self.credits_per_month, routes, self.priority)
 
 
 class KeyChanges(Request):
@@ -51,6 +54,7 @@ class KeyChanges(Request):
     requests_per_minute: Requests | None = Field(None, description=REQUESTS)
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)
+    priority: Priority = Field("normal", description=PRIORITY)
 
 
 class Key(BaseModel):
@@ -62,6 +66,7 @@ class Key(BaseModel):
     requests_per_minute: int | None = Field(description=REQUESTS)
     credits_per_month: int | None = Field(description=CREDITS)
     routes: list[str] | None = Field(description=ROUTES)
+    priority: Priority = Field(description=PRIORITY)
     credits_used_this_month: int = Field(description="Credits captured since the month began (UTC).")
     credits_held: int = Field(description="Credits held for its open jobs; they count towards the month.")
     created_at: Timestamp

@@ -7,7 +7,7 @@ import falcon.asgi
 
 from api.accounts.keys.documents import Key, KeyChanges, KeyCreated, KeyRequest
 from api.accounts.keys.making import change_own_key, create_key, delete_own_key, find_own_key, require_unlimited
-from api.http.bodies.fields import read_fields
+from api.http.bodies.fields import read_sent_fields
 from api.http.operations import LOCATION, Operation, Reply
 from api.services.resource import Resource, read_sent
 from api.work.answers import show_json
@@ -49,8 +49,6 @@ class Keys(KeyBase):
         found = await self._services.database.run(list_keys(caller.account_id))
         show_json(resp, [Key.of(key) for key in found])
 
-    on_head = on_get
-
     @Operation(
         id="post_keys",
         tag=TAG,
@@ -62,7 +60,7 @@ class Keys(KeyBase):
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         caller, body = await self._sent(req)
-        made, stored = await create_key(self._services, caller.account_id, read_fields(KeyRequest, body))
+        made, stored = await create_key(self._services, caller.account_id, read_sent_fields(req, KeyRequest, body))
         resp.set_header("Location", f"/keys/{made.id}")
         show_json(resp, KeyCreated(**Key.of(stored).model_dump(), api_key=made.secret), 201)
 
@@ -76,8 +74,6 @@ class KeyResource(KeyBase):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
         await self._show(resp, await self._reader(req), key_id)
 
-    on_head = on_get
-
     @Operation(
         id="patch_key",
         tag=TAG,
@@ -90,7 +86,7 @@ class KeyResource(KeyBase):
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
         caller, body = await self._sent(req)
         key = await find_own_key(self._services, caller.account_id, key_id)
-        wanted = read_fields(KeyChanges, body)
+        wanted = read_sent_fields(req, KeyChanges, body)
         changed = wanted.model_dump(include=wanted.model_fields_set)
         await change_own_key(self._services, caller.account_id, key, changed)
         await self._show(resp, caller, key_id)

@@ -76,8 +76,6 @@ class UsageResource(Resource):
         else:
             show_json(resp, report.model_dump(mode="json", by_alias=True, exclude_unset=True))
 
-    on_head = on_get
-
 
 class Ledger(Resource):
     """GET /usage/ledger."""
@@ -105,8 +103,6 @@ class Ledger(Resource):
         if len(lines) == limit:
             resp.append_link(_next_page(req, lines[-1].id), "next")
         show_json(resp, [LedgerEntry.of(line) for line in lines])
-
-    on_head = on_get
 
 
 def _next_page(req: falcon.asgi.Request, before: int) -> str:

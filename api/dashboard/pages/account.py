@@ -15,7 +15,7 @@ from pipeline.accounts.sessions import EmailInvalid, Owner, end_sessions, list_s
 from pipeline.accounts.sign_in import set_email
 from pipeline.errors import InvalidRequest
 
-PAGE = Page("/dashboard/account", "Account", NavigationSection.ACCOUNT, order=100)
+PAGE = Page("/dashboard/account", "Account", NavigationSection.ACCOUNT, order=100, icon="circle-user")
 #: Fields of the form that can be wrong, by the code of what is.
 FIELDS = {"password_wrong": "current", "email_invalid": "email", "email_taken": "email"}
 
@@ -30,8 +30,6 @@ class AccountPage(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the page."""
         await self._show(req, resp, {})
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Change e-mail and password; whoever is signed in elsewhere with the old password is signed out."""

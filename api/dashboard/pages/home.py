@@ -13,7 +13,7 @@ from api.services.resource import Resource
 from pipeline.database import SQL, Row, Statement
 from pipeline.jobs.job_views import open_sql
 
-PAGE = Page("/dashboard", "Home", NavigationSection.HOME)
+PAGE = Page("/dashboard", "Home", NavigationSection.HOME, icon="house")
 #: Jobs that are shown.
 JOBS = 5
 
@@ -28,8 +28,6 @@ class Home(Resource):
         figures = await database.run(_read_figures(session.account_id))
         jobs = await database.run(_read_last_jobs(session.account_id))
         await render(req, resp, "home.html", jobs=jobs, trials=DECLARED, **figures)
-
-    on_head = on_get
 
 
 RESOURCES = {PAGE.path: Home}

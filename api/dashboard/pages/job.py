@@ -7,13 +7,15 @@ from uuid import uuid4
 import falcon.asgi
 
 from api.dashboard.pages.operators.job_log import read_lines
+from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.previews import preview_of
 from api.dashboard.rendering import render
 from api.http.parameters import OFFSET
 from api.jobs.job_resources import find_own_job
 from api.services.resource import Resource
+from api.try_pages import TryPage
 from pipeline.jobs.job_documents import job_document
-from pipeline.jobs.job_views import ItemView, list_items
+from pipeline.jobs.job_views import ItemView, list_items, read_subjects
 from pipeline.jobs.resubmit import has_repeatable
 from pipeline.lifecycle.jobs import Job
 from pipeline.webhooks.log import list_deliveries
@@ -25,6 +27,8 @@ MOST_DELIVERIES = 10
 SHOWN_CHARACTERS = 2_000
 MOST_WORDS = 4
 WORD_CHARACTERS = 80
+#: What the request id of a table's jobs begins with (bulk.js).
+TABLE = "table-"
 
 
 class JobPage(Resource):
@@ -40,6 +44,8 @@ class JobPage(Resource):
         items = await services.database.run(list_items(job, services.kinds, limit=ITEMS_A_PAGE, offset=offset))
         is_short = job.is_final and not job.is_gone and job.items_ok < job.items_total
         can_retry = is_short and kind is not None and await services.database.run(has_repeatable(job, kind))
+        subjects = await services.database.run(read_subjects([job], services.kinds))
+        page = next((page for page in DECLARED if job.kind in page.kinds), None)
         preview = await preview_of(services, job)
         told, _ = await services.database.run(
             list_deliveries(job.account_id, job_id=job.id, limit=MOST_DELIVERIES, offset=0)
@@ -52,6 +58,11 @@ class JobPage(Resource):
             lasted=(job.finished_at - job.started_at) if job.finished_at and job.started_at else None,
             waited=(job.started_at - job.created_at) if job.started_at else None,
             asked={name: _shown(value) for name, value in job.request.items()},
+            subject=job.name or (subjects[job.id].subject if job.id in subjects else None),
+            page=page,
+            again=again_of(page, job),
+            table=job.request_id.startswith(TABLE),
+            kept_at=job.kept_at,
             is_gone=job.is_gone,
             deleted_at=job.deleted_at,
             can_retry=can_retry,
@@ -66,8 +77,6 @@ class JobPage(Resource):
             is_operator=session.is_operator,
             once=uuid4().hex,
         )
-
-    on_head = on_get
 
 
 RESOURCES = {PATH: JobPage}
@@ -84,6 +93,14 @@ def words_of(item: ItemView, fields: Collection[str] = ()) -> str:
         if isinstance(output[name], str | int | float) and len(str(output[name])) <= WORD_CHARACTERS
     ]
     return " · ".join(short[:MOST_WORDS])
+
+
+def again_of(page: TryPage | None, job: Job) -> str | None:
+    """Return the address of the page that made a job: its table, or its form with what was asked."""
+    if page is None:
+        return None
+    name, value = ("table", job.request_id) if job.request_id.startswith(TABLE) else ("again", job.id)
+    return f"{page.path}?{name}={value}"
 
 
 def _shown(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from uuid import uuid4
@@ -12,16 +13,20 @@ import falcon.asgi
 from api.dashboard.forms import read_form
 from api.dashboard.job_actions import JobActions, say
 from api.dashboard.page import NavigationSection, Page
+from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.rendering import redirect, render
 from api.http.parameters import OFFSET, exact
 from api.jobs.job_resources import find_jobs, read_filter
 from api.services.resource import Resource
+from api.services.services import Services
 from pipeline.accounts.keys import Caller
 from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_lists import JobPage
-from pipeline.jobs.job_views import read_subjects
+from pipeline.jobs.job_views import Subject, read_subjects
+from pipeline.kind import FileLink
+from pipeline.lifecycle.jobs import Job
 
-PAGE = Page("/dashboard/jobs", "Jobs", NavigationSection.WORK)
+PAGE = Page("/dashboard/jobs", "Jobs", NavigationSection.WORK, icon="history")
 JOBS_A_PAGE = 25
 #: Choices of the filter.
 STATES = (
@@ -33,6 +38,7 @@ STATES = (
     ("cancelled", "Cancelled"),
     ("expired", "Expired"),
 )
+IS_PICTURE = re.compile(r"\.(png|jpg|webp)\?")
 FIELDS = ("q", "state", "kind", "from", "to")
 #: A text of a search that may be the beginning of a job's id.
 IS_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F-]{0,27})?")
@@ -52,14 +58,14 @@ class Jobs(Resource):
             kept = urlencode([(name, value) for name, value in sent if value])
             raise falcon.HTTPSeeOther(f"{PAGE.path}?{kept}" if kept else PAGE.path)
         offset = OFFSET.read(req)
-        page = await self._find(req, session.caller, offset)
+        page = await self.find(req, session.caller, offset=offset)
         subjects = await services.database.run(read_subjects(page.jobs, services.kinds))
         await render(
             req,
             resp,
             "jobs.html",
             jobs=[job_document(job, services.kinds) for job in page.jobs],
-            subjects={str(job_id): subject for job_id, subject in subjects.items()},
+            shown={str(job.id): await show(services, job, subjects.get(job.id)) for job in page.jobs},
             sizes={str(job.id): job.items_total for job in page.jobs},
             total=page.total,
             searched_since=page.searched_since,
@@ -71,8 +77,6 @@ class Jobs(Resource):
             once=uuid4().hex,
             **_neighbours(req, offset, page),
         )
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Do something with the jobs that are ticked, and lead back to the list, or to the job that was made."""
@@ -87,14 +91,30 @@ class Jobs(Resource):
         is_good = bool(done.jobs) and not done.refusals
         redirect(req, resp, back if BACK.fullmatch(back) else PAGE.path, say(name, done), "good" if is_good else "bad")
 
-    async def _find(self, req: falcon.asgi.Request, caller: Caller, offset: int) -> JobPage:
+    async def find(self, req: falcon.asgi.Request, caller: Caller, *, offset: int, limit: int = JOBS_A_PAGE) -> JobPage:
+        """Return a page of the jobs that a query asks for. Raises SearchTooLong."""
         wanted = read_filter(req, caller, self._services.kinds)
         if wanted.text is not None and IS_ID.fullmatch(wanted.text):
             wanted = replace(wanted, text=None, id_prefix=wanted.text)
-        return await find_jobs(self._services, wanted, limit=JOBS_A_PAGE, offset=offset)
+        return await find_jobs(self._services, wanted, limit=limit, offset=offset)
 
 
 RESOURCES = {PAGE.path: Jobs}
+
+
+async def show(services: Services, job: Job, subject: Subject | None) -> dict[str, str | None]:
+    """Return how a list shows a job: its name, what it is, and a picture or a sound of it."""
+    page = next((page for page in DECLARED if job.kind in page.kinds), None)
+    name = job.name or (subject.subject if subject else None)
+    link: str | None = None
+    if subject is not None and subject.artifact is not None:
+        link = await services.links.resolve(FileLink(subject.artifact, job.expires_at or datetime.now(UTC)), "")
+    return {
+        "name": name or (page.title if page else job.kind.replace("_", " ").capitalize()),
+        "what": page.title if page else job.kind.replace("_", " "),
+        "link": link,
+        "form": "picture" if IS_PICTURE.search(link or "") else "sound",
+    }
 
 
 def _refresh_seconds(page: JobPage, *, is_search: bool) -> int:

@@ -22,7 +22,7 @@ from api.services.resource import Resource
 from pipeline.accounts.sessions import Session
 from pipeline.accounts.stored_keys import CHANGEABLE, StoredKey, list_keys
 
-PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10)
+PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10, icon="key-round")
 #: Fields that are left out where nothing was written.
 NUMBERS = ("requests_per_minute", "credits_per_month")
 
@@ -44,8 +44,6 @@ class KeysPage(KeysBase):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the keys and a form for a new one."""
         await self._show(req, resp, await self._session(req, resp), written(None), {})
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Create a key, and answer with its secret, which is stored nowhere."""
@@ -88,8 +86,6 @@ class KeyPage(KeysBase):
         key = await find_own_key(self._services, session.account_id, key_id)
         await render(req, resp, "key.html", key=key, form=self._form_values(written(key), {}))
 
-    on_head = on_get
-
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
         """Change name and limits of the key."""
         session = await self._session(req, resp)
@@ -120,7 +116,7 @@ class KeyDeletion(KeysBase):
 
 def read_key(form: Form) -> KeyRequest:
     """Return the key in a form: an empty number means no limit, no routes mean all. Raises FieldsInvalid."""
-    sent: dict[str, Any] = {"name": form.text("name")}
+    sent: dict[str, Any] = {"name": form.text("name"), "priority": form.text("priority", "normal")}
     sent |= {name: text for name in NUMBERS if (text := form.text(name).replace(",", ""))}
     if routes := form.texts("routes"):
         sent["routes"] = routes
@@ -130,15 +126,16 @@ def read_key(form: Form) -> KeyRequest:
 def written(key: StoredKey | None) -> dict[str, Any]:
     """Return the form's values for a key, or for a new one."""
     if key is None:
-        return {"name": "", **dict.fromkeys(NUMBERS, ""), "routes": []}
+        return {"name": "", "priority": "normal", **dict.fromkeys(NUMBERS, ""), "routes": []}
     numbers = {name: getattr(key, name) for name in NUMBERS}
     shown = {name: "" if value is None else value for name, value in numbers.items()}
-    return {"name": key.name, **shown, "routes": key.routes or []}
+    return {"name": key.name, "priority": key.priority, **shown, "routes": key.routes or []}
 
 
 def as_written(form: Form) -> dict[str, Any]:
     """Return the form's values as they came."""
-    return {"name": form.text("name"), **{name: form.text(name) for name in NUMBERS}, "routes": form.texts("routes")}
+    texts = {name: form.text(name) for name in ("name", "priority", *NUMBERS)}
+    return {**texts, "routes": form.texts("routes")}
 
 
 def faults_of(error: FieldsInvalid | RouteUnknown | TooManyKeys) -> dict[str, str]:

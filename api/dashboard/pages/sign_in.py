@@ -58,8 +58,6 @@ class SignIn(_SigningIn):
             return
         await self._show(req, resp, wanted)
 
-    on_head = on_get
-
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Sign in, and answer with the page that was wanted."""
         form = await self._read_form(req)
@@ -88,8 +86,6 @@ class SignInByLink(_SigningIn):
         """Answer with a button: programs that look at links in messages don't use it up."""
         form_token, token = self._form_token(req, resp), req.get_param("token") or ""
         await render(req, resp, "sign_in_link.html", form_token=form_token, token=token)
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Sign in."""

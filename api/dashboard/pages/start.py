@@ -35,8 +35,6 @@ class Start(Resource):
             },
         )
 
-    on_head = on_get
-
 
 RESOURCES = {"/": Start}
 

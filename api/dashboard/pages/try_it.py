@@ -1,6 +1,7 @@
 """Try it: a page for each capability that declares one, and a plain page for each other kind."""
 
 from typing import Any
+from uuid import UUID
 
 import falcon
 import falcon.asgi
@@ -10,9 +11,14 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import render
 from api.dashboard.try_fields import form_fields
 from api.http.address import base_url
+from api.jobs.job_resources import find_own_job
 from api.services.resource import Resource
+from api.services.services import Services
 from api.try_pages import Call, Trial, TryPage
-from pipeline.kind import AnyKind
+from pipeline.accounts.sessions import Session
+from pipeline.database import Statement
+from pipeline.kind import UPLOADED, AnyKind
+from pipeline.lifecycle.jobs import find_items
 from pipeline.offers.offers import Offer, Offers
 from pipeline.registry import Kinds
 
@@ -22,8 +28,8 @@ OVERVIEW_ORDER, PLAIN_ORDER = 0, 1_000
 
 DECLARED = tuple(load_try_pages())
 PAGES = [
-    Page(ROOT, "All capabilities", NavigationSection.TRY, order=OVERVIEW_ORDER),
-    *(Page(page.path, page.title, NavigationSection.TRY, order=page.order) for page in DECLARED),
+    Page(ROOT, "All tools", NavigationSection.TRY, order=OVERVIEW_ORDER, icon="layout-grid"),
+    *(Page(page.path, page.title, NavigationSection.TRY, order=page.order, icon=page.icon) for page in DECLARED),
 ]
 
 
@@ -56,8 +62,6 @@ class TryOverview(Resource):
         """Answer with the list of pages."""
         await render(req, resp, "try/overview.html", pages=list(all_pages(self._services.kinds).values()))
 
-    on_head = on_get
-
 
 class TryResource(Resource):
     """GET /dashboard/try/{slug}."""
@@ -68,6 +72,7 @@ class TryResource(Resource):
         if page is None:
             raise falcon.HTTPNotFound(description="There is no such page.")
         services = self._services
+        session = await services.sessions.require(req, resp)
         offers = await services.offer_cache.offers()
         fields = {one.name: one for one in form_fields(page, services.kinds, offers)}
         await render(
@@ -78,11 +83,11 @@ class TryResource(Resource):
             trials=_documents(page, services.kinds),
             main=[fields[name] for name in page.main if name in fields],
             more=[one for name, one in fields.items() if name not in page.main],
+            again=await _read_again(services, session, req.get_param("again")),
+            account=await read_account(services, session) if page.bulk else None,
             base=services.settings.api.public_url or base_url(req, services.proxies),
             **_engines(page, offers),
         )
-
-    on_head = on_get
 
 
 RESOURCES = {ROOT: TryOverview, f"{ROOT}/{{slug}}": TryResource}
@@ -98,9 +103,43 @@ def _documents(page: TryPage, kinds: Kinds) -> dict[str, dict[str, Any]]:
             "price": trial.price,
             "saves": trial.saves,
             "client": trial.call.document(),
+            "label": trial.label,
+            "per_credit": trial.per_credit,
+            "more_credits": trial.more_credits,
+            "longest": {
+                name: rule["maxLength"] for name, rule in kinds[trial.kind].field_rules.items() if "maxLength" in rule
+            },
         }
         for trial in page.trials
     }
+
+
+async def _read_again(services: Services, session: Session, job_id: str | None) -> dict[str, Any] | None:
+    """Return the kind of a job and its fields, so that a form can be filled with them. Raises JobNotFound."""
+    if job_id is None:
+        return None
+    job = await find_own_job(services, session.caller, job_id)
+    items = [] if job.is_gone else await services.database.run(find_items(job.id))
+    fields = {**job.request, **(items[0].input if items else {})}
+    sent = {name: value for name, value in fields.items() if not str(value).startswith((UPLOADED, "data:"))}
+    return {"kind": job.kind, "fields": sent}
+
+
+async def read_account(services: Services, session: Session) -> dict[str, Any]:
+    """Return what limits a reader who does many things at once, for scripts: balance, requests and size of a file."""
+    limits = getattr(services.settings.limits, session.caller.tier)
+    return {
+        "available": await services.database.run(_read_balance(session.account_id)),
+        "per_minute": limits.per_minute,
+        "per_day": limits.per_day,
+        "max_file_bytes": services.settings.api.max_upload_bytes,
+    }
+
+
+def _read_balance(account_id: UUID) -> Statement[int]:
+    return Statement(
+        "SELECT available FROM account WHERE id = %(id)s", {"id": account_id}, lambda rows: int(rows[0]["available"])
+    )
 
 
 def _engines(page: TryPage, offers: Offers) -> dict[str, Any]:

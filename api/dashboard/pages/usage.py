@@ -17,7 +17,7 @@ from pipeline.database import SQL, Statement
 from pipeline.usage.usage_days import used_sql
 from pipeline.usage.usage_report import DaySpan, Used, read_ledger, read_used, summed
 
-PAGE = Page("/dashboard/usage", "Usage", NavigationSection.ACCOUNT, order=20)
+PAGE = Page("/dashboard/usage", "Usage", NavigationSection.ACCOUNT, order=20, icon="chart-column")
 #: Lines of the ledger on a page.
 LINES = 50
 #: Routes and keys that a plot tells apart; the others are summed.
@@ -61,8 +61,6 @@ class UsagePage(Resource):
             is_first=before is None,
             older=lines[-1].id if len(lines) == LINES else None,
         )
-
-    on_head = on_get
 
 
 def make_plots(used: Sequence[Used], span: DaySpan) -> list[Plot]:

@@ -19,7 +19,7 @@ from pipeline.webhooks.deliveries import STATES
 from pipeline.webhooks.events import EVENTS
 from pipeline.webhooks.log import list_deliveries
 
-PAGE = Page("/dashboard/webhooks", "Webhooks", NavigationSection.ACCOUNT, order=50)
+PAGE = Page("/dashboard/webhooks", "Webhooks", NavigationSection.ACCOUNT, order=50, icon="webhook")
 DELIVERIES_A_PAGE = 25
 #: The form sends an empty state for all of them.
 STATE = choice("state", "Only deliveries in this state.", ("", *STATES))
@@ -31,8 +31,6 @@ class WebhooksPage(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with the page."""
         await self._show(req, resp)
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Set the address, make a secret, or send a test; a new secret is shown at once, and never again."""
@@ -100,8 +98,6 @@ class DeliveryPage(Resource):
         found = WebhookDeliveryDetails.of(await find_own_delivery(self._services, session.caller, delivery_id))
         body = json.dumps(found.body, indent=2, ensure_ascii=False)
         await render(req, resp, "webhook_delivery.html", delivery=found, body=body)
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
         """Have it sent again."""

@@ -2,13 +2,18 @@
 //
 //   <div data-refresh="5" id="jobs">       is fetched again every 5 seconds and replaced; its id stays the same
 //     data-refresh-url="/dashboard/…"      from another address than the page's own
+//   <div data-along-with="jobs" id="b">  is replaced along with it
 //   <form data-confirm="Delete it?">       asks first
 //   <button data-copy="text">              copies a text
 //   <form data-live="#jobs">               is sent by fetch; the element with that id is replaced by the answer's
 //   <input data-tick-all="ids">            ticks all boxes with that name
 //   <time datetime="…">                    is shown in the reader's own time
+//   <textarea> in a form                   Ctrl+Enter sends the form
+//   <button data-theme-switch hidden>      goes through the looks: of the system, by day, by night
 //
 // Other modules: import { api, csrfToken, say } from "./live.js";
+
+import { icon, make } from "./try_dom.js";
 
 export const csrfToken = () => document.querySelector('meta[name="csrf-token"]').content;
 
@@ -32,17 +37,46 @@ export async function messageOf(answer) {
   }
 }
 
-// Tell the reader something, also one who can't see the page.
+// Tell the reader something, also one who can't see the page. Bad news stays until it is closed.
 export function say(text, tone = "plain") {
-  let place = document.getElementById("said");
-  if (!place) {
-    place = document.createElement("p");
-    place.id = "said";
-    place.setAttribute("role", "status");
-    document.getElementById("content").prepend(place);
-  }
-  place.className = `flash ${tone}`;
-  place.textContent = text;
+  const said = make("p", { class: `flash ${tone}` }, text);
+  document.querySelector(".toasts").replaceChildren(said);
+  float(said, tone === "bad");
+}
+
+/** Milliseconds for which a message stays, and those for each of its characters. */
+const LEAST_SHOWN_MS = 6_000;
+const SHOWN_MS_A_CHARACTER = 90;
+
+function float(said, stays) {
+  said.append(make("button", { type: "button", class: "only", "aria-label": "Close", click: () => said.remove() }, icon("x")));
+  const leave = () => {
+    if (said.matches(":hover, :focus-within")) wait();
+    else said.remove();
+  };
+  const wait = () => setTimeout(leave, LEAST_SHOWN_MS + SHOWN_MS_A_CHARACTER * said.textContent.length);
+  if (!stays) wait();
+}
+
+// The look is kept in a cookie, so that the server sends pages in it and none flickers.
+const LOOKS = { "": ["monitor", "as on this device"], light: ["sun", "light"], dark: ["moon", "dark"] };
+const THEME_COOKIE = "pressroom_theme";
+
+function look(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  const button = document.querySelector("[data-theme-switch]");
+  const [picture, words] = LOOKS[theme];
+  button.hidden = false;
+  button.title = `Colours: ${words}`;
+  button.setAttribute("aria-label", button.title);
+  button.replaceChildren(icon(picture));
+  button.onclick = () => {
+    const names = Object.keys(LOOKS);
+    const next = names[(names.indexOf(theme) + 1) % names.length];
+    document.cookie = `${THEME_COOKIE}=${next}; path=/; max-age=${next ? 31_536_000 : 0}; SameSite=Lax`;
+    look(next);
+  };
 }
 
 export function showMoments(within = document) {
@@ -109,7 +143,10 @@ function keepFresh(part) {
     if (!document.hidden) {
       try {
         const { answer, page } = await fetchPage(current.dataset.refreshUrl || location.href);
-        if (answer.ok) current = replace(current, page);
+        if (answer.ok) {
+          current = replace(current, page);
+          for (const other of document.querySelectorAll(`[data-along-with="${current.id}"]`)) replace(other, page);
+        }
       } catch {
         // away for a moment; the next time may be better
       }
@@ -162,12 +199,19 @@ document.addEventListener("click", (event) => {
   if (button) copy(button);
 });
 
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.target.form?.requestSubmit();
+});
+
 document.addEventListener("change", (event) => {
   const all = event.target.closest("[data-tick-all]");
   if (!all) return;
   for (const box of document.getElementsByName(all.dataset.tickAll)) box.checked = all.checked;
 });
 
+look(document.cookie.match(`${THEME_COOKIE}=(light|dark)`)?.[1] ?? "");
+for (const said of document.querySelectorAll(".toasts .flash")) float(said, said.matches(".bad"));
 showMoments();
 stackTables();
 addEventListener("resize", () => document.querySelectorAll(".scrolls > table").forEach(fit));

@@ -7,7 +7,7 @@ import { start } from "./try_page.js";
 
 async function show(answer) {
   const type = answer.headers.get("Content-Type") ?? "";
-  const known = facts([["Engine", answer.headers.get("X-Engine")], ["Cost", credits(answer.headers.get("X-Credits-Used"))]]);
+  const known = facts([["Cost", credits(answer.headers.get("X-Credits-Used"))]], [["Engine", answer.headers.get("X-Engine")]]);
   if (type.startsWith("application/json")) {
     const text = JSON.stringify(await answer.json(), null, 2);
     return [make("pre", { class: "shown", tabindex: "0" }, text), copyButton(() => text), known];

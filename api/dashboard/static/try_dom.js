@@ -12,6 +12,16 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Return an icon of icons.svg. */
+export function icon(name) {
+  const [picture, use] = ["svg", "use"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  picture.setAttribute("class", "icon");
+  picture.setAttribute("aria-hidden", "true");
+  use.setAttribute("href", `${new URL("icons.svg", import.meta.url).pathname}#${name}`);
+  picture.append(use);
+  return picture;
+}
+
 /** Return the address of a file on the page's own origin, whatever origin its link was made for. */
 export function ownFile(link) {
   const url = new URL(link, location.href);
@@ -32,16 +42,17 @@ export function webAddress(text) {
 /** Return a link that saves bytes, or an address, under a name. */
 export function saveLink(source, name, label) {
   const href = source instanceof Blob ? URL.createObjectURL(source) : source;
-  return make("a", { class: "button second small", href, download: name }, label);
+  return make("a", { class: "button second small", href, download: name }, icon("download"), label);
 }
 
 /** Return a button that copies a text, which a function tells. */
 export function copyButton(text, label = "Copy") {
-  const button = make("button", { type: "button", class: "second small" }, label);
+  const show = (name, words) => button.replaceChildren(icon(name), words);
+  const button = make("button", { type: "button", class: "second small" }, icon("copy"), label);
   button.addEventListener("click", async () => {
     const copied = await copy(text());
-    button.textContent = copied ? "Copied" : "Press Ctrl+C";
-    setTimeout(() => (button.textContent = label), 2_000);
+    show(copied ? "check" : "copy", copied ? "Copied" : "Press Ctrl+C");
+    setTimeout(show, 2_000, "copy", label);
   });
   return button;
 }
@@ -65,10 +76,12 @@ function copyBySelection(text) {
   return copied;
 }
 
-/** Return a list of facts, without those that are not known. */
-export function facts(pairs) {
-  const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return make("dl", { class: "facts" }, known.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+/** Return a list of facts, without those that are not known; those that few readers want are folded. */
+export function facts(pairs, folded = []) {
+  const [shown, hidden] = [pairs, folded].map((some) => some.filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  const list = (some) => make("dl", { class: "facts" }, some.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+  if (!hidden.length) return list(shown);
+  return make("div", {}, list(shown), make("details", {}, make("summary", {}, "Details"), list(hidden)));
 }
 
 /** Return the notes of an answer, each a paragraph. */
@@ -80,6 +93,19 @@ export function notes(texts) {
 export function clock(seconds) {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+/** Return what the page's readers call a language; its code, if that has no name. */
+export function languageName(code) {
+  try {
+    return new Intl.DisplayNames([pageLanguage()], { type: "language" }).of(code);
+  } catch {
+    return code;
+  }
+}
+
+export function pageLanguage() {
+  return document.documentElement.lang || "en";
 }
 
 export function credits(count) {

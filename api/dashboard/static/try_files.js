@@ -1,7 +1,7 @@
 // Files: dropped onto a field, or pasted, as if they had been chosen there.
 
 import { make } from "./try_dom.js";
-import { chooseFile } from "./try_request.js";
+import { chooseFiles } from "./try_request.js";
 
 /** Let files be dropped onto the file fields of a form; those for one kind of file take pasted ones as well. */
 export function startDrops(form) {
@@ -16,7 +16,7 @@ export function startDrops(form) {
     box.addEventListener("drop", (event) => {
       event.preventDefault();
       box.classList.remove("over");
-      chooseFirst(input, [...event.dataTransfer.files]);
+      choose(input, [...event.dataTransfer.files]);
     });
   }
 }
@@ -24,15 +24,15 @@ export function startDrops(form) {
 /** Put a pasted picture into a file field. */
 export function takePasted(form, input) {
   document.addEventListener("paste", (event) => {
-    if (form.contains(input)) chooseFirst(input, [...event.clipboardData.files].filter((one) => one.type.startsWith("image/")));
+    if (form.contains(input)) choose(input, [...event.clipboardData.files].filter((one) => one.type.startsWith("image/")));
   });
 }
 
-/** Choose the first of some files, and say that the others are left out. */
-function chooseFirst(input, files) {
+/** Choose all files, or, where one alone is taken, the first, and say that the others are left out. */
+function choose(input, files) {
   if (!files.length) return;
-  chooseFile(input, files[0]);
-  if (files.length === 1) return;
+  chooseFiles(input, input.multiple ? files : files.slice(0, 1));
+  if (files.length === 1 || input.multiple) return;
   const names = files.slice(1).map((file) => file.name).join(", ");
   input.after(make("p", { class: "note left-out", role: "status" }, `Only ${files[0].name} was taken: this page sends one file at a time. Left out: ${names}.`));
 }

@@ -6,12 +6,13 @@ const POLL_SECONDS = 2;
 
 /** What the service refused, or a job that ended without a result. */
 export class Refused extends Error {
-  constructor(document, status) {
+  constructor(document, status, retryAfter) {
     super(document.message ?? document.error ?? `The service answered ${status}.`);
     this.code = document.code;
     this.details = Array.isArray(document.details) ? document.details : [];
     this.requestId = document.request_id;
     this.status = status;
+    this.retryAfter = Number(retryAfter) || 0;
   }
 }
 
@@ -19,7 +20,7 @@ export class Refused extends Error {
 export async function send(path, options = {}) {
   const answer = await api(path, options);
   if (answer.ok) return answer;
-  throw new Refused(await answer.json().catch(() => ({})), answer.status);
+  throw new Refused(await answer.json().catch(() => ({})), answer.status, answer.headers.get("Retry-After"));
 }
 
 /** Return the body and headers of a request; its files are File objects. */
@@ -76,6 +77,13 @@ async function poll(jobId, { onJob, signal }) {
     if (job.finished_at) return job;
     await new Promise((resolve) => setTimeout(resolve, POLL_SECONDS * 1_000));
   }
+}
+
+/** Keep a reader's version of an item's texts with its job. */
+export async function keepTexts(job, index, texts, accepted = false) {
+  if (!job) return;
+  const body = new URLSearchParams({ index, texts: JSON.stringify({ texts, accepted }) });
+  await api(`/dashboard/jobs/${job}/rows`, { method: "POST", body }).catch(() => null);
 }
 
 /** End a job at once. One that has ended stays as it is. */

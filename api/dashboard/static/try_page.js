@@ -1,9 +1,10 @@
 // Page: the form of a capability, its lines, the job that it makes, and what came back.
 
+import { startBulk } from "./bulk.js";
 import { copyButton, make } from "./try_dom.js";
 import { cancel, carryOut, Refused } from "./try_job.js";
 import { curlLines, javascriptLines, pythonLines } from "./try_lines.js";
-import { readFields, readFiles, showKind } from "./try_request.js";
+import { fillForm, readFields, readFiles, showKind } from "./try_request.js";
 
 const LANGUAGES = { curl: curlLines, python: pythonLines, javascript: javascriptLines };
 const REMEMBERED = "pressroom-lines";
@@ -13,10 +14,12 @@ const REMEMBERED = "pressroom-lines";
  *
  * `show(answer, context)` returns the elements of a result; `answer` is a Response, `context` {request, uploads, kind}.
  * `build(request, kind)` may change a request before it is shown and sent. `run(request, uploads, context)` carries it
- * out in another way than as a job. Returns what pages add to.
+ * out in another way than as a job. `bulk` says how many are done at once (bulk.js). Returns what pages
+ * add to; null on a job's page, which has no form and shows results by the same scripts.
  */
-export function start({ show, build = (request) => request, run }) {
+export function start({ show, build = (request) => request, run, bulk }) {
   const form = document.querySelector("form[data-try]");
+  if (!form) return null;
   const page = {
     form,
     kinds: JSON.parse(form.dataset.kinds),
@@ -24,6 +27,7 @@ export function start({ show, build = (request) => request, run }) {
     result: document.querySelector("[data-result]"),
     lines: document.querySelector("[data-lines]"),
     price: form.querySelector("[data-price]"),
+    submit: form.querySelector("[data-submit]"),
   };
   page.kind = () => page.kinds[form.querySelector('[name="kind"]:checked')?.value ?? Object.keys(page.kinds)[0]];
   page.request = () => {
@@ -35,16 +39,22 @@ export function start({ show, build = (request) => request, run }) {
   };
   page.update = () => {
     showKind(form, page.kind().name);
-    page.price.textContent = page.kind().price;
+    const isMany = page.bulk?.isOn();
+    page.price.textContent = isMany ? page.bulk.price() : page.kind().price;
+    page.submit.textContent = isMany ? page.bulk.label() : page.submit.dataset.submit;
+    page.submit.hidden = isMany && !page.bulk.label();
     showLines(page);
   };
+  if (form.dataset.again) fillForm(form, JSON.parse(form.dataset.again));
   startLines(page);
   form.addEventListener("input", page.update);
   form.addEventListener("change", page.update);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    perform(page, { show, run });
+    if (page.bulk?.isOn()) page.bulk.run();
+    else perform(page, { show, run });
   });
+  if (bulk) page.bulk = startBulk(page, bulk);
   page.update();
   form.querySelector("[data-submit]").disabled = false;
   return page;

@@ -15,7 +15,7 @@ export function readFields(form, kind) {
 
 /** Return the file of each of a form's file fields that belongs to a kind and has one. */
 export function readFiles(form, kind) {
-  const chosen = [...form.querySelectorAll('input[type="file"][name]')].filter((input) => belongs(input, kind));
+  const chosen = [...form.querySelectorAll('input[type="file"][name]:not([data-only-many])')].filter((input) => belongs(input, kind));
   return Object.fromEntries(chosen.filter((input) => input.files.length).map((input) => [input.name, input.files[0]]));
 }
 
@@ -33,10 +33,24 @@ export function showKind(form, kind) {
   }
 }
 
-/** Put a file into a form's field, as if somebody had chosen it. */
-export function chooseFile(input, file) {
+/** Fill a form with what a job was asked, to ask again with changes. Files can't be filled in. */
+export function fillForm(form, { kind, fields }) {
+  const radio = form.querySelector(`[name="kind"][value="${CSS.escape(kind)}"]`);
+  if (radio) radio.checked = true;
+  for (const control of form.querySelectorAll("[data-type]")) {
+    const value = fields[control.name];
+    if (value === undefined || value === null) continue;
+    if (control.dataset.type === "boolean") control.checked = Boolean(value);
+    else if (control.dataset.type === "lines") control.value = [value].flat().join("\n");
+    else control.value = typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
+    control.closest("details")?.setAttribute("open", "");
+  }
+}
+
+/** Put files into a form's field, as if somebody had chosen them. */
+export function chooseFiles(input, files) {
   const chosen = new DataTransfer();
-  chosen.items.add(file);
+  for (const file of files) chosen.items.add(file);
   input.files = chosen.files;
   input.dispatchEvent(new Event("change", { bubbles: true }));
 }

@@ -71,7 +71,9 @@ async def read_json(req: falcon.asgi.Request, *, max_bytes: int) -> tuple[bytes,
     require_type(req, "application/json")
     with coming.room() as take:  # until it is read: many may wait for that
         body = (await _read_body(req, take, max_bytes=max_bytes)).removeprefix(BOM)
-        return body, await _parse_without_haste(body)
+        parsed = await _parse_without_haste(body)
+        context_of(req).sent_fields = frozenset(parsed)
+        return body, parsed
 
 
 async def _parse_without_haste(body: bytes) -> dict[str, Any]:

@@ -3,10 +3,13 @@
 import json
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
+from urllib.parse import quote
 
-from pydantic import BaseModel, ValidationError
+import falcon.asgi
+from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic_core import from_json, to_json
 
+from api.http.request_context import context_of
 from pipeline.errors import InvalidRequest
 from pipeline.kind import UPLOADED, AnyKind
 
@@ -14,6 +17,11 @@ Model = TypeVar("Model", bound=BaseModel)
 
 #: Longest value quoted in an error.
 MAX_SHOWN = 60
+#: The header that names fields without effect, and most names in it.
+IGNORED = "x-ignored-fields"
+MAX_IGNORED = 20
+#: Fields that any request may have.
+ANYWHERE = frozenset(("api_key", "webhook_url", "webhook_events", "priority"))
 
 
 class FieldsInvalid(InvalidRequest):
@@ -32,8 +40,17 @@ def require_files(kind: AnyKind, hashes: Mapping[str, str]) -> None:
         raise FieldsInvalid([missing(name) for name in absent])
 
 
-def with_uploads(kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Return a form's texts with the fields that its files replace. Raises FieldsInvalid if both were sent."""
+def with_uploads(
+    kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a form's texts with the fields that its files replace. Raises FieldsInvalid if both were sent.
+
+    `names` are those of the files, for entries of a list."""
+    if (many := kind.many_files) is not None and many.list not in sent:
+        texts = {name: value for name, value in sent.items() if name in many.entry.model_fields}
+        places = [field for field in hashes if field.startswith(f"{many.file}.")]
+        entries = [{**texts, many.field: f"{UPLOADED}{field}", "name": names.get(field, "")} for field in places]
+        sent = {**sent, many.list: entries}
     for name, field in kind.uploads.items():
         if name not in hashes:
             continue
@@ -46,10 +63,40 @@ def with_uploads(kind: AnyKind, sent: dict[str, Any], hashes: Mapping[str, str])
 
 def refuse_marks(kind: AnyKind, request: BaseModel, hashes: Mapping[str, str]) -> None:
     """Refuse the mark of an uploaded file without the file. Raises FieldsInvalid."""
-    for name, field in kind.uploads.items():
-        if name not in hashes and getattr(request, field) == f"{UPLOADED}{name}":
-            message = f"{UPLOADED}{name} stands for the file {name} of a form, which was not sent."
+    marks = [(field, getattr(request, field)) for field in kind.uploads.values()]
+    if (many := kind.many_files) is not None:
+        entries = enumerate(getattr(request, many.list))
+        marks += [(f"{many.list}.{place}.{many.field}", getattr(entry, many.field)) for place, entry in entries]
+    for field, value in marks:
+        if isinstance(value, str) and value.startswith(UPLOADED) and value.removeprefix(UPLOADED) not in hashes:
+            message = f"{value[:MAX_SHOWN]} stands for a file of a form, which was not sent."
             raise FieldsInvalid([{"field": field, "message": message, "code": "file_missing"}])
+
+
+def field_names(model: type[BaseModel]) -> frozenset[str]:
+    """Return the names under which a model's fields may be sent."""
+    aliases = (field.validation_alias for field in model.model_fields.values())
+    more = (name for alias in aliases if isinstance(alias, AliasChoices) for name in alias.choices)
+    return frozenset((*model.model_fields, *map(str, more)))
+
+
+def ignore(req: falcon.asgi.Request, *names: str) -> None:
+    """Name sent fields without effect in X-Ignored-Fields, percent-encoded where they are no plain words."""
+    headers = context_of(req).headers
+    shown = [quote(name[:MAX_SHOWN], safe="") for name in sorted(names)[:MAX_IGNORED]]
+    if shown:
+        headers[IGNORED] = ", ".join(filter(None, [headers.get(IGNORED), *shown]))
+
+
+def ignore_unknown(req: falcon.asgi.Request, model: type[BaseModel]) -> None:
+    """Name the fields of a JSON body that neither a model nor any request has."""
+    ignore(req, *(context_of(req).sent_fields - field_names(model) - ANYWHERE))
+
+
+def read_sent_fields(req: falcon.asgi.Request, model: type[Model], body: bytes) -> Model:
+    """Return the valid fields of a JSON body, and name the others in X-Ignored-Fields. Raises FieldsInvalid."""
+    ignore_unknown(req, model)
+    return read_fields(model, body)
 
 
 def read_fields(model: type[Model], sent: bytes | dict[str, Any]) -> Model:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from falcon.asgi.reader import BufferedReader
 from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
 
 from api.http.bodies.bodies import CHUNK_BYTES, Take, coming, require_type, require_whole
+from api.http.bodies.fields import ANYWHERE, MAX_SHOWN, field_names, ignore
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
 from pipeline.kind import AnyKind
 from pipeline.log import get_logger
@@ -23,12 +25,12 @@ from pipeline.storage.artifacts import Artifacts, upload_key
 
 log = get_logger(__name__)
 
-#: Fields that any request may have.
-BESIDE = ("api_key", "webhook_url", "webhook_events")
 #: Most unknown parts of a form, which are skipped; each takes time.
 SPARE_PARTS = 1_000
 #: Most entries of all lists of a form.
 MOST_ENTRIES = 100
+#: Characters of a file's name that are kept: its end, which tells its type.
+MAX_FILE_NAME = 120
 #: Most bytes of a part's headers.
 MAX_PART_HEADERS_BYTES = 8 * 1024
 #: The end of a part's headers.
@@ -47,21 +49,27 @@ class FormInvalid(InvalidRequest):
 class FormShape:
     """The fields of a form: files with the names they are stored under, texts, and lists of texts.
 
-    A list's field is repeated for each entry, also as `name[]`."""
+    A list's field is repeated for each entry, also as `name[]`; so are the `repeated` files."""
 
     files: Mapping[str, str]
     texts: frozenset[str]
     lists: frozenset[str] = frozenset()
+    repeated: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, kind: AnyKind) -> "FormShape":
         """Return the form of a kind."""
-        return cls({name: name for name in (*kind.files, *kind.uploads)}, frozenset(kind.request.model_fields))
+        files, texts = dict.fromkeys((*kind.files, *kind.uploads)), field_names(kind.request)
+        many = kind.many_files
+        if many is None:
+            return cls({name: name for name in files}, texts)
+        names = {name: name for name in (*files, many.file)}
+        return cls(names, texts | field_names(many.entry), repeated=frozenset((many.file,)))
 
     @property
     def most_parts(self) -> int:
         """Most fields and files."""
-        return len(self.files) + len(self.texts) + (MOST_ENTRIES if self.lists else 0)
+        return len(self.files) + len(self.texts) + (MOST_ENTRIES if self.lists or self.repeated else 0)
 
     def list_of(self, name: str) -> str | None:
         """Return the list that a field is an entry of, or None."""
@@ -76,8 +84,9 @@ class Upload:
         self._artifacts = artifacts
         self.job_id = job_id
         self.is_wanted = False
-        #: SHA-256 of each file that has arrived, by its field.
+        #: SHA-256 of each file that has arrived, and what its sender calls it, by its field.
         self.hashes: dict[str, str] = {}
+        self.names: dict[str, str] = {}
         self._has_begun = False
 
     async def __aenter__(self) -> "Upload":
@@ -95,8 +104,8 @@ class Upload:
             # The sweep deletes uploads without a job after an hour.
             log.warning("refused upload not deleted", job_id=str(self.job_id), error=failure.message)
 
-    async def store(self, field: str, chunks: AsyncIterator[bytes], *, max_bytes: int) -> None:
-        """Store a file. Raises PayloadTooLarge, InvalidRequest if it is empty, ServiceUnavailable."""
+    async def store(self, field: str, chunks: AsyncIterator[bytes], *, max_bytes: int, name: str = "") -> None:
+        """Store a file and its name. Raises PayloadTooLarge, InvalidRequest if it is empty, ServiceUnavailable."""
         self._has_begun = True
         digest = hashlib.sha256()
         size = 0
@@ -118,6 +127,8 @@ class Upload:
         if not size:
             raise InvalidRequest(f"The file {field} is empty.", code="file_empty", field=field)
         self.hashes[field] = digest.hexdigest()
+        if plain := "".join(filter(str.isprintable, re.split(r"[/\\]", name)[-1])).strip():
+            self.names[field] = plain[-MAX_FILE_NAME:]
 
 
 class FormReader:
@@ -126,11 +137,11 @@ class FormReader:
     def __init__(self, shape: FormShape, *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
         self._shape = shape
         self._files = shape.files
-        self._texts = {*shape.texts, *BESIDE}
+        self._texts = {*shape.texts, *ANYWHERE}
         self._max_file_bytes = max_file_bytes
         self._max_field_bytes = max_field_bytes
         self._max_bytes = max_bytes
-        self._max_parts = shape.most_parts + len(BESIDE) + SPARE_PARTS
+        self._max_parts = shape.most_parts + len(ANYWHERE) + SPARE_PARTS
         options = MultipartParseOptions()
         options.max_body_part_count = 0  # counted here, to say how many there may be
         options.max_body_part_headers_size = MAX_PART_HEADERS_BYTES
@@ -148,7 +159,8 @@ class FormReader:
             sent = self._counted(req)
             form = await self._handler.deserialize_async(_FormStream(sent), req.content_type, req.content_length)
             with coming.room() as take:
-                texts = await self._read_parts(form, upload, take)
+                texts, skipped = await self._read_parts(form, upload, take)
+                ignore(req, *skipped)
                 if req.content_length is None:  # only the end of the body tells whether it is complete
                     async for _ in sent:
                         pass
@@ -159,8 +171,9 @@ class FormReader:
         except UnicodeDecodeError as error:
             raise FormInvalid("The form can't be read: its headers or texts are not UTF-8.") from error
 
-    async def _read_parts(self, form: MultipartForm, upload: Upload, take: Take) -> dict[str, Any]:
+    async def _read_parts(self, form: MultipartForm, upload: Upload, take: Take) -> tuple[dict[str, Any], set[str]]:
         texts: dict[str, Any] = {}
+        skipped: set[str] = set()
         seen: set[str] = set()
         count = 0
         async for part in form:
@@ -172,16 +185,21 @@ class FormReader:
                 raise FormInvalid("A part of the form has no name.")
             if name in seen:
                 raise FormInvalid(f"The form has the field {name[:60]!a} twice.", code="field_doubled", field=name)
-            if name in self._files or name in self._texts:
+            is_repeated = name in self._shape.repeated
+            if (name in self._files or name in self._texts) and not is_repeated:
                 seen.add(name)
             if name in self._files:
-                await upload.store(self._files[name], aiter(part.stream), max_bytes=self._max_file_bytes)
+                place = sum(one.startswith(f"{name}.") for one in upload.hashes)
+                stored = f"{name}.{place}" if is_repeated else self._files[name]
+                sent_as = part.filename or ""
+                await upload.store(stored, aiter(part.stream), max_bytes=self._max_file_bytes, name=sent_as)
             elif (entries := self._shape.list_of(name)) is not None:
                 texts.setdefault(entries, []).append(await _text(part, name, take, max_bytes=self._max_field_bytes))
             elif name in self._texts:
                 texts[name] = await _text(part, name, take, max_bytes=self._max_field_bytes)
-            # Any other part is skipped.
-        return texts
+            else:
+                skipped.add(name[:MAX_SHOWN])
+        return texts, skipped
 
     async def _counted(self, req: falcon.asgi.Request) -> AsyncIterator[bytes]:
         size = 0

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from api.openapi.reference.calls import Method
 from api.openapi.reference.samples import EVENTS_TYPE, JSON_TYPE, Sample
 
-#: As in pressroom/finding.py.
+#: As in clients/python/pressroom/finding.py.
 URL = "PRESSROOM_URL"
 KEY = "PRESSROOM_API_KEY"
 #: Longest line of a call that is not broken up.

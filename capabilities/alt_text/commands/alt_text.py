@@ -64,7 +64,7 @@ def _describe(
         some = urls[first : first + MAX_IMAGES]
         bar.begin(len(some))
         for result in client.describe_batch(some, mode=mode, language=language, progress=bar.show):
-            found[result.image_url] = result.model_dump(mode="json", exclude_unset=True)
+            found[result.image_url] = result.to_dict()
     for picture in pictures:
         if picture not in found:
             bar.begin(1)
@@ -86,7 +86,7 @@ def _describe_file(client: "Pressroom", file: str, mode: Any, language: str | No
         if error.status not in OF_PICTURE:
             raise
         return {"alt_text": None, "code": error.code, "message": error.message}
-    return result.model_dump(mode="json", exclude_unset=True)
+    return result.to_dict()
 
 
 def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:

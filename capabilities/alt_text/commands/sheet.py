@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from capabilities.alt_text.kinds.batch import BatchImage
 from pipeline.csv_cells import defused
+from pipeline.sheets.sheet import Row
 from pressroom import AsyncPressroom
-from scripts.imports.sheet import Row
 from scripts.imports.url_import import Cells, UrlImport, is_web_url
 
 TEXTS = ("alt_text", "short_alt_text", "long_alt_text", "seo_alt_text")

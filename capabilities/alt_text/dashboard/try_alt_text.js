@@ -1,6 +1,7 @@
 // Alt text: a picture, and beside it what a screen reader would say.
 
-import { copyButton, credits, facts, make, notes } from "./try_dom.js";
+import { shrink } from "./bulk_pictures.js";
+import { copyButton, credits, facts, languageName, make, notes } from "./try_dom.js";
 import { installButton } from "./try_install.js";
 import { startDrops, takePasted } from "./try_files.js";
 import { carryOut } from "./try_job.js";
@@ -53,11 +54,9 @@ function textsOf(result) {
 function show(texts, { uploads, request }) {
   const first = texts[0][1];
   const known = facts([
-    ["Engine", first.engine],
-    ["Language", first.language],
-    ["Confidence", first.confidence === null ? null : `${Math.round(first.confidence * 100)} %`],
+    ["Language", languageName(first.language)],
     ["Cost", credits(texts.reduce((sum, [, one]) => sum + (one.credits_used ?? 0), 0))],
-  ]);
+  ], [["Engine", first.engine], ["Confidence", first.confidence === null ? null : `${Math.round(first.confidence * 100)} %`]]);
   const name = (uploads.image?.name ?? request.fields.image_url ?? "picture").slice(0, LONGEST_NAME);
   return make("div", { class: "described" },
     preview(uploads.image, first.alt_text),
@@ -92,6 +91,53 @@ function attribute(text) {
   return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-const page = start({ build, run, show });
-startDrops(page.form);
-takePasted(page.form, page.form.elements.image);
+/** Many pictures, or addresses of a list, by /batch: a hundred are one job. */
+export const bulk = {
+  kinds: ["alt_text", "alt_text_batch"],
+  noun: ["picture", "pictures"],
+  verb: "Describe",
+  unit: "images",
+  file: "image",
+  most: 100,
+  atOnce: 2,
+  cost: 1,
+  file_name: "alt-texts",
+  takes: (file) => (file.type && !file.type.startsWith("image/") ? "This is no picture." : null),
+  async prepare(file, row) {
+    const { thumbnail, smaller } = await shrink(file);
+    if (thumbnail) row.thumbnail = URL.createObjectURL(thumbnail);
+    row.smaller = smaller;
+  },
+  settings({ image_url: _, mode: __, ...more }) {
+    return more;
+  },
+  request(rows, { image_url: _, mode, ...more }) {
+    const wanted = { ...more, ...(mode ? { mode } : {}) };
+    if (!rows[0].file) {
+      const images = rows.map((row) => ({ ...wanted, ...row.fields, name: row.name }));
+      return { path: "/batch", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ images }) };
+    }
+    const body = new FormData();
+    for (const [field, value] of Object.entries(wanted)) body.set(field, String(value));
+    for (const row of rows) body.append("image", row.smaller ?? row.file, row.name);
+    return { path: "/batch", body };
+  },
+  texts(result) {
+    const one = result.results ? result.results[0] : result;
+    const known = Object.keys(LENGTHS).filter((mode) => typeof one[`${mode}_alt_text`] === "string");
+    const texts = Object.fromEntries(known.map((mode) => [`${mode}_alt_text`, one[`${mode}_alt_text`]]));
+    return { texts: known.length ? texts : { alt_text: one.alt_text }, draft: one.draft, advice: one.advice };
+  },
+  columns(rows) {
+    const modes = Object.keys(LENGTHS).map((mode) => ({ name: `${mode}_alt_text`, label: LENGTHS[mode], rows: mode === "long" ? 4 : 2 }));
+    const used = [...modes, { name: "alt_text", label: "Alt text" }].filter(({ name }) => rows.some((row) => row.texts[name] !== undefined));
+    return used;
+  },
+  files: async (rows) => rows.map((row) => [`${row.name.replace(/\.[^.]*$/, "").slice(-80)}.txt`, Object.values(row.texts).join("\n\n")]),
+};
+
+const page = start({ build, run, show, bulk });
+if (page) {
+  startDrops(page.form);
+  takePasted(page.form, page.form.elements.image);
+}

@@ -20,7 +20,7 @@ from pipeline.settings.fields import ModelSettings
 from workers.engines import models, never
 from workers.engines.model_choice import missing, settled
 from workers.engines.ocr import Reader
-from workers.engines.own_thread import OwnThread
+from workers.engines.thread_pool import OwnThread
 from workers.media.images.picture import Picture
 from workers.models.catalogue import read_catalogue
 

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from capabilities.alt_text.engines import NO_HINTS, Captioner, CaptionRequest, Captions, Hints
@@ -12,10 +13,11 @@ from capabilities.alt_text.handlers.caption_cache import CaptionCache, Source
 from capabilities.alt_text.handlers.downloads import Downloads
 from capabilities.alt_text.handlers.pending_caption import PendingCaption
 from capabilities.alt_text.kinds.fields import MODES, PictureInput, PictureTexts, modes_of, require_language
-from capabilities.alt_text.kinds.inline import IMAGE_FIELD, UPLOAD, is_inline, read_data_url
+from capabilities.alt_text.kinds.inline import is_inline, read_data_url
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.downloads.images import ImageTooLarge
 from pipeline.errors import PressroomError
+from pipeline.kind import UPLOADED
 from pipeline.log import get_logger
 from pipeline.offers.languages import LanguageNotSupported
 from pipeline.offers.offers import Offer
@@ -24,10 +26,10 @@ from workers.engines import EngineBusy, EngineUnavailable, Stopped
 from workers.engines.family import Family
 from workers.engines.models import fingerprint
 from workers.engines.resources import Resources
-from workers.handler import Handler, Outcome, Task
+from workers.handler import Done, Handler, Outcome, Task
 from workers.media.downloads.fetcher import Fetcher, open_fetcher
 from workers.media.images.decoders import Decoders
-from workers.media.images.picture import Picture
+from workers.media.images.picture import THUMBNAIL_SIDE, Picture, thumbnail
 
 log = get_logger(__name__)
 
@@ -105,7 +107,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
                 # Within seconds a model will say what it shows.
                 if caption.is_draft and self._family.is_loading:
                     caption.postpone()
-            return [caption.result() for caption in pending]
+            return [_with_thumbnail(task, caption) for task, caption in zip(tasks, pending, strict=True)]
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -148,13 +150,14 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
 
     def _brought(self, task: Task[PictureInput]) -> bytes:
         """Return the picture that a request brought. Raises ImageFailure, Gone, ServiceUnavailable."""
-        if task.input.image_url != UPLOAD:
+        if not task.input.image_url.startswith(UPLOADED):
             return read_data_url(task.input.image_url)
         most = self.resources.settings.fetch.max_bytes
-        with task.upload(IMAGE_FIELD) as file:
+        field = task.input.image_url.removeprefix(UPLOADED)
+        with task.upload(field) as file:
             body = file.read(most + 1)
         if len(body) > most:
-            raise ImageTooLarge(f"The file image has more than {most:,} bytes. Send a smaller one.")
+            raise ImageTooLarge(f"The file {field} has more than {most:,} bytes. Send a smaller one.")
         return body
 
     def _load(self, tasks: Sequence[Task[PictureInput]], pending: Sequence[PendingCaption]) -> None:
@@ -166,14 +169,17 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             for caption in sharing:
                 caption.sha256 = sha256
             missing = self._recall(sharing)
-            if missing and sha256 not in pictures:
-                pictures[sha256] = self._decoders.start(body, limits=self._settings, shrink_to=WAITING_SIDE)
-            waiting += [(caption, pictures[sha256]) for caption in missing]
+            if sha256 not in pictures:
+                # One with texts in the cache is decoded for its thumbnail alone.
+                side = WAITING_SIDE if missing else THUMBNAIL_SIDE
+                pictures[sha256] = self._decoders.start(body, limits=self._settings, shrink_to=side)
+            waiting += [(caption, pictures[sha256]) for caption in sharing]
         for caption, picture in waiting:
             try:
                 caption.picture = picture.result()
             except PressroomError as error:
-                caption.fail(error)
+                if not caption.is_over:
+                    caption.fail(error)
 
     def _recall(self, pending: Sequence[PendingCaption]) -> list[PendingCaption]:
         """Give pending the texts that are in the cache; return those that want more."""
@@ -202,6 +208,19 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
                         caption.take(texts)
             self._cache.keep({key: text for caption in pending for key, text in caption.kept().items()})
             log.info("pictures described", engine=engine.name, pictures=len(groups), items=len(pending))
+
+
+def _with_thumbnail(task: Task[PictureInput], caption: PendingCaption) -> Outcome[PictureTexts]:
+    """Return a caption's outcome, with a stored thumbnail if it is delivered."""
+    outcome = caption.result()
+    if not isinstance(outcome, Done) or caption.picture is None:
+        return outcome
+    try:
+        key = task.store(thumbnail(caption.picture), suffix=".jpg")
+    except PressroomError as error:
+        log.warning("thumbnail not stored", job_id=str(task.job_id), error=error.message)
+        return outcome
+    return replace(outcome, output=outcome.output.model_copy(update={"thumbnail": key}))
 
 
 def _open_fetcher(resources: Resources) -> Fetcher:

@@ -8,6 +8,7 @@ from capabilities.alt_text.engines import NO_HINTS, Captioner, Hints
 from capabilities.alt_text.handlers.caption_cache import Source
 from capabilities.alt_text.kinds.fields import Caption, Mode, PictureTexts
 from pipeline.errors import PressroomError
+from workers.engines.model_choice import models_of
 from workers.handler import Done, Failed, Outcome, Release
 from workers.media.images.picture import Picture
 from workers.models.advice import what_writes
@@ -94,7 +95,7 @@ class PendingCaption:
         output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name, advice=advice)
         # Nobody would keep a draft, and an ornament has no text.
         is_free = self.is_draft or all(caption.decorative for caption in texts.values())
-        return Done(output, engine=self.engine.name, credits=0 if is_free else None)
+        return Done(output, self.engine.name, 0 if is_free else None, models_of(self.engine))
 
     def _key(self, mode: Mode) -> str:
         return self.source.key(sha256=self.sha256, mode=mode, language=self.language, hints=self.hints)

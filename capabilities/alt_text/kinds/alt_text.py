@@ -9,7 +9,9 @@ from capabilities.alt_text.kinds.fields import (
     CREDITS,
     EXAMPLE_URL,
     HANDLER,
+    ORIGINS,
     PICTURE_LIMITS,
+    SHOWN_BY,
     Hinted,
     ImageUrl,
     Language,
@@ -21,7 +23,7 @@ from capabilities.alt_text.kinds.fields import (
 from capabilities.alt_text.kinds.inline import check_inline, is_inline
 from pipeline.downloads.images import ImageUrlInvalid
 from pipeline.downloads.urls import SCHEME, fault_of
-from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Response
+from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Origin, Response
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.languages import offered_languages
 from pipeline.offers.offers import Offers
@@ -45,6 +47,7 @@ class AltTextResult(BaseModel):
     credits_used: int
     language: str
     engine: str
+    origin: Origin | None = Field(description="synthetic: a model wrote it; extracted: read from the picture.")
     draft: bool | None = Field(None, description="True: no engine could describe the picture; a draft is free.")
     decorative: bool | None = Field(None, description="True: an ornament, alt_text is empty; with allow_decorative.")
     advice: str | None = Field(None, description="With a draft: how to get a text that describes the picture.")
@@ -63,9 +66,11 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     #: It may be a picture of some megabytes.
     bulky = frozenset({"image_url"})
     subject = "image_url"
+    shown_by = SHOWN_BY
     example = {"image_url": EXAMPLE_URL, "mode": "short", "language": "en"}
     answer = Answer(model=AltTextResult)
     limits = PICTURE_LIMITS
+    origins = ORIGINS
 
     def check(self, request: AltTextRequest, offers: Offers) -> None:
         """Refuse what is no URL and no picture, and a language that no engine writes."""
@@ -99,6 +104,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
             credits_used=item.credits,
             language=output.language,
             engine=output.engine,
+            origin=self.origin(output.engine),
             draft=text.draft or None,
             decorative=text.decorative or None,
             advice=output.advice,

@@ -11,7 +11,10 @@ from capabilities.alt_text.kinds.fields import (
     EXAMPLE_URL,
     HANDLER,
     LANE,
+    MAX_NAME,
+    ORIGINS,
     PICTURE_LIMITS,
+    SHOWN_BY,
     Hinted,
     ImageUrl,
     Language,
@@ -21,7 +24,7 @@ from capabilities.alt_text.kinds.fields import (
 )
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response, Source
+from pipeline.kind import Answer, FinishedItem, Kind, ManyFiles, NewItem, Origin, Request, Response, Source
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 from pipeline.settings import Settings
@@ -41,6 +44,7 @@ class BatchImage(Hinted):
     """One picture, and what texts of it."""
 
     image_url: ImageUrl
+    name: str = Field("", max_length=MAX_NAME, description="What you call it, such as its file's name; answered back.")
     mode: Literal["short", "long", "seo", "all"] = Field("short", description="all: the three texts, for one credit.")
     language: Language = "en"
     source: Source | None = Field(None, description="Where the picture comes from.")
@@ -66,10 +70,12 @@ class BatchResult(BaseModel):
     long_alt_text: str | None = None
     seo_alt_text: str | None = None
     image_url: str
+    name: str | None = None
     generated_at: Timestamp
     confidence: float | None = None
     language: str | None = None
     engine: str | None = None
+    origin: Origin | None = None
     credits_used: int
     draft: bool | None = None
     decorative: bool | None = None
@@ -96,18 +102,21 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     routes = ("/batch",)
     handler = HANDLER
     unit = "images"
-    summary = "Describe up to 100 pictures; one that can't be fails alone, and costs nothing."
+    summary = "Describe up to 100 pictures, by URL or as files; one that can't be fails alone, and costs nothing."
     example = {
         "images": [
             {"image_url": EXAMPLE_URL, "mode": "all", "language": "en"},
             {"image_url": EXAMPLE_PHOTO, "mode": "long", "language": "es"},
         ]
     }
+    many_files = ManyFiles("image", "images", "image_url", BatchImage)
     bulky = frozenset({"images"})
     subject = "image_url"
+    shown_by = SHOWN_BY
     lanes = (LANE,)
     answer = Answer(model=AltTextBatchResult, shows_inputs=True, without_success=True)
     limits = PICTURE_LIMITS
+    origins = ORIGINS
 
     def __init__(self, max_images: int = MAX_IMAGES) -> None:
         self._max_images = max_images
@@ -137,7 +146,13 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
         """Return an item a picture, in order."""
         return [
             NewItem(
-                PictureInput(image_url=image.image_url, mode=image.mode, language=image.language, hints=image.hints()),
+                PictureInput(
+                    image_url=image.image_url,
+                    mode=image.mode,
+                    language=image.language,
+                    hints=image.hints(),
+                    **({"name": image.name} if image.name else {}),
+                ),
                 CREDITS,
                 lane=LANE,
             )
@@ -158,7 +173,8 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
 
 
 def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
-    told: dict[str, Any] = {"image_url": item.given.image_url, "generated_at": timestamp(item.ended_at)}
+    named = {"name": item.given.name} if item.given.name else {}
+    told: dict[str, Any] = {"image_url": item.given.image_url, **named, "generated_at": timestamp(item.ended_at)}
     output = item.output
     if output is None:
         reason = {name: item.error[name] for name in ("error", "message", "code") if name in item.error}
@@ -172,6 +188,7 @@ def _result(item: FinishedItem[PictureInput, PictureTexts]) -> dict[str, Any]:
         "confidence": main.confidence,
         "language": output.language,
         "engine": output.engine,
+        "origin": AltTextBatch.origin(output.engine),
         "credits_used": item.credits,
         **({"decorative": True} if main.decorative else {}),
         **({"draft": True, "advice": output.advice} if main.draft else {}),

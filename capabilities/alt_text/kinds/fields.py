@@ -1,13 +1,13 @@
 """Fields: what the kinds that describe pictures have in common: input, output, languages and price."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
-from pipeline.kind import Limits, Request, Stored
+from pipeline.kind import Limits, Origin, Request, Stored
 from pipeline.offers.languages import LanguageNotSupported, LanguageTag, base_language
 
 #: Credits of one picture, whatever texts are asked of it (docs/api.md, Limits).
@@ -19,11 +19,18 @@ HANDLER = "capabilities.alt_text.handlers.alt_text:AltTextHandler"
 EXAMPLE_URL = "https://www.example.com/images/banner.png"
 EXAMPLE_PHOTO = "https://www.example.com/images/coffee.jpg"
 
+#: `basic` only quotes what stands in a picture, and names its colours.
+ORIGINS: Mapping[str, Origin] = {"basic": "extracted", "": "synthetic"}
 #: A language model without a GPU takes a minute a picture, and three batches of eight wait for each other.
 PICTURE_LIMITS = Limits(run=timedelta(minutes=30), slice_size=8)
 
 #: Most keywords, and most characters of each, of a page's title and of the text around a picture.
 MAX_KEYWORDS, MAX_KEYWORD, MAX_TITLE, MAX_CONTEXT = 6, 60, 300, 2_000
+
+#: Longest name of a picture.
+MAX_NAME = 200
+#: Where an item's output has its thumbnail.
+SHOWN_BY = ("thumbnail",)
 
 Mode = Literal["short", "long", "seo"]
 #: The texts that `all` stands for; alt_text is the first.
@@ -106,6 +113,7 @@ class PictureInput(Stored):
     #: ISO 639-1; of a tag such as pt-BR its language remains.
     language: Annotated[str, AfterValidator(base_language)]
     hints: Hints | None = None
+    name: str = ""
 
 
 class PictureTexts(Stored):
@@ -116,6 +124,8 @@ class PictureTexts(Stored):
     engine: str
     #: Of a draft: what would bring a text that says what the picture shows.
     advice: str | None = None
+    #: The artifact of a small picture of it, for lists.
+    thumbnail: str | None = None
 
     @property
     def main(self) -> Caption:

@@ -9,21 +9,18 @@ from pipeline.kind import UPLOADED
 
 #: Largest picture in a `data:` URL.
 MAX_DATA_BYTES = 10_000_000
-#: The field of the form that holds a picture.
-IMAGE_FIELD = "image"
-UPLOAD = UPLOADED + IMAGE_FIELD
 #: RFC 2397, of which base64 alone is taken.
 DATA_URL = re.compile(r"data:(?:image/[\w.+-]{1,40})?(?:;[\w.=+-]{1,60}){0,3};base64,", re.IGNORECASE)
 
 
 def is_inline(url: str) -> bool:
     """Return whether a picture came with its request."""
-    return url == UPLOAD or url[:5].lower() == "data:"
+    return url.startswith(UPLOADED) or url[:5].lower() == "data:"
 
 
 def check_inline(url: str) -> None:
     """Refuse a `data:` URL that is too large or of another form. Raises ImageUrlInvalid, ImageTooLarge."""
-    if url == UPLOAD:
+    if url.startswith(UPLOADED):
         return
     found = DATA_URL.match(url)
     if found is None or found.end() == len(url):

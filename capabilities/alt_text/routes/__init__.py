@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from api.try_pages import Call, Trial, TryPage
+from api.try_pages import Bulk, Call, Trial, TryPage
 from capabilities.alt_text.kinds.fields import CREDITS
 from pipeline.offers.languages import offered_languages
 from pipeline.offers.offers import Offers
@@ -27,7 +27,7 @@ def _lengths(offers: Offers) -> Sequence[tuple[str, str]]:
 TRY = TryPage(
     slug="alt-text",
     title="Alt text",
-    lead="Drop a picture to get its alt text.",
+    lead="Drop one picture, or hundreds, or a list of addresses, and get their alt texts.",
     trials=(Trial("alt_text", "Alt text", PRICE, Call("describe", "image")),),
     besides=("alt_text_batch",),
     engines=("captioning",),
@@ -36,8 +36,20 @@ TRY = TryPage(
     controls={"image_url": "url"},
     choices={"language": _languages, "mode": _lengths},
     starts={"mode": "all"},
+    bulk=Bulk(
+        "image",
+        "alt_text",
+        {
+            "image_url": ("image_url", "image", "url", "src", "link", "picture", "photo"),
+            "keywords": ("keywords", "tags"),
+            "page_title": ("page_title", "title", "product"),
+            "context": ("context", "text", "description"),
+        },
+        {"image_url": "Address of the picture", "page_title": "Title of its page", "context": "Text around it"},
+    ),
     accepts={"image": PICTURES},
     script="try_alt_text.js",
     submit="Describe",
+    icon="image",
     order=2,
 )

@@ -12,7 +12,14 @@ from capabilities.blog.handlers.covers import Cover, Covers, checked_covers, pai
 from capabilities.blog.handlers.looking import PictureCheck, describe_unseen, make_reader
 from capabilities.blog.handlers.looks import LooksRecord
 from capabilities.blog.handlers.writing import Written, write_metadata
-from capabilities.blog.kinds.metadata import CREDITS, PICTURES, BlogMetadataOutput, BlogMetadataRequest, StoredPicture
+from capabilities.blog.kinds.metadata import (
+    CREDITS,
+    PICTURES,
+    BlogMetadata,
+    BlogMetadataOutput,
+    BlogMetadataRequest,
+    StoredPicture,
+)
 from capabilities.blog.settings import PicturesRetention
 from pipeline.database import Database
 from pipeline.errors import NotReady
@@ -25,6 +32,7 @@ from workers.engines.family import Family
 from workers.engines.languages.languages import TRADITIONAL_CHINESE, language_of
 from workers.engines.resources import Resources
 from workers.handler import Done, Handler, Outcome, Task
+from workers.media.marks.marking import BY_RULES, TRAINED, Made
 
 log = get_logger(__name__)
 
@@ -115,7 +123,9 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
             image_note=covers.note,
             generated_at=timestamp(datetime.now(UTC)),
         )
-        return Done(output, engine=_engines(written, covers.made), credits=_earned(missing))
+        models = dict.fromkeys([*written.models, *(name for cover in covers.made for name in cover.models)])
+        engines = _engines(written, covers.made)
+        return Done(output, engine=engines, credits=_earned(missing), models=tuple(models))
 
     def _covers(self, brief: Brief, stop: Callable[[], bool]) -> Covers:
         check = PictureCheck(brief, self._reader.read, self._captioning.max_pixels, self._captioning.max_side)
@@ -136,8 +146,12 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
 
     def _keep(self, task: Task[BlogMetadataRequest], cover: Cover, number: int, expires_at: datetime) -> StoredPicture:
         suffix = f"-cover-{number}{cover.measures.suffix}"
+        origin = BlogMetadata.origin(cover.engine) or "synthetic"
+        source = TRAINED if origin == "synthetic" else BY_RULES
+        made = Made(cover.engine, origin, source, next(iter(cover.models), None))
         return StoredPicture(
-            artifact=task.store(cover.painted.data, suffix=suffix, keep_for=self._keep_for),
+            artifact=task.store(cover.painted.data, suffix=suffix, keep_for=self._keep_for, made=made),
+            origin=origin,
             style=cover.painted.style,
             description=cover.painted.description,
             content_type=cover.measures.content_type,

@@ -9,6 +9,7 @@ from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from capabilities.blog.kinds.metadata import DEFAULT_STYLE
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
+from workers.engines.model_choice import models_of
 from workers.media.images.picture import Measures, measure
 
 log = get_logger(__name__)
@@ -25,6 +26,8 @@ class Cover:
     painted: Painted
     measures: Measures
     describer: str | None = None
+    #: The models that painted it.
+    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def paint_covers(painters: Sequence[Painter], brief: Brief, *, count: int, lock_
         paint = partial(painter.paint, brief, count=wanted, stop=stop)
         made = attempt(painter.name, lock_of(painter), paint, stop)
         for painted in [] if isinstance(made, Exception) else list(made)[:wanted]:
-            _add(covers, painter.name, painted)
+            _add(covers, painter, painted)
     return _with_note(covers, brief.style)
 
 
@@ -98,7 +101,8 @@ def _replaced(missing: int, faults: Sequence[str]) -> str:
     return f"Of {missing} generated pictures each {what}, also when made again; they were replaced by drawn ones."
 
 
-def _add(covers: Covers, engine: str, painted: Painted | PressroomError) -> None:
+def _add(covers: Covers, painter: Painter, painted: Painted | PressroomError) -> None:
+    engine = painter.name
     if isinstance(painted, PressroomError):
         log.warning("picture not made", engine=engine, error=painted.message)
         return
@@ -107,7 +111,7 @@ def _add(covers: Covers, engine: str, painted: Painted | PressroomError) -> None
     except ValueError as error:
         log.error("engine made no picture", engine=engine, error=str(error))
         return
-    covers.made.append(Cover(engine, painted, measures))
+    covers.made.append(Cover(engine, painted, measures, models=models_of(painter)))
     covers.warnings.extend(painted.warnings)
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from capabilities.blog.engines.metadata import Metadata, Post, Writer
 from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from pipeline.errors import NotReady, PressroomError
+from workers.engines.model_choice import models_of
 
 #: Promised lengths in characters, and number of tags (docs/blog.md).
 EXCERPT_CHARACTERS = range(20, 201)
@@ -22,11 +23,12 @@ class MetadataInvalid(PressroomError):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A post's metadata, its engine, and warnings for the user."""
+    """A post's metadata, its engine with the models that it runs, and warnings for the user."""
 
     engine: str
     metadata: Metadata
     warnings: Sequence[str]
+    models: tuple[str, ...] = ()
 
 
 def write_metadata(writers: Sequence[Writer], post: Post, *, lock_of: LockOf, stop: Stop) -> Written:
@@ -36,7 +38,7 @@ def write_metadata(writers: Sequence[Writer], post: Post, *, lock_of: LockOf, st
     for writer in writers:
         written = attempt(writer.name, lock_of(writer), partial(_checked, writer, post, stop), stop)
         if isinstance(written, Metadata):
-            return Written(writer.name, written, [*warnings, *written.warnings])
+            return Written(writer.name, written, [*warnings, *written.warnings], models_of(writer))
         warnings.append(f"The text engine {writer.name} failed; a simpler one wrote instead.")
         failure = written
     raise failure

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -16,6 +17,7 @@ from pipeline.kind import (
     Kind,
     Limits,
     NewItem,
+    Origin,
     Request,
     Response,
     Source,
@@ -80,6 +82,8 @@ class StoredPicture(Stored):
     width: int
     height: int
     expires_at: str
+    #: None in results that older releases stored.
+    origin: Origin | None = None
 
 
 class BlogMetadataOutput(Stored):
@@ -107,6 +111,7 @@ class BlogPicture(BaseModel):
     width: int
     height: int
     expires_at: Timestamp
+    origin: Origin | None = Field(description="synthetic: a model painted it; composed: rules drew it.")
 
 
 class BlogMetadataResult(BaseModel):
@@ -121,6 +126,7 @@ class BlogMetadataResult(BaseModel):
     tags: list[str]
     language: str = Field(description="The language sent, or the detected one.")
     engine: str = Field(description="The engines that wrote, painted and described: llm+diffusion+vlm.")
+    origin: Origin | None = Field(description="synthetic: a model wrote or painted a part; composed: rules alone did.")
     credits_used: int
     warnings: list[str] = Field(description="Differences from the request, and their reasons.")
     image_note: str | None = Field(
@@ -148,7 +154,9 @@ class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOu
     }
     bulky = frozenset({"content"})
     subject = "title"
+    shown_by = ("images", "0", "artifact")
     answer = Answer(model=BlogMetadataResult)
+    origins = MappingProxyType({"extractive": "extracted", "drawn": "composed", "": "synthetic"})
     #: A diffusion model without a GPU takes half an hour for three pictures.
     limits = Limits(run=timedelta(minutes=30), body_bytes=MAX_BODY_BYTES)
 
@@ -166,6 +174,7 @@ class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOu
         made = items[0].delivered
         images = [_in_order(BlogPicture, {**dict(image), "url": _link(image)}) for image in made.images]
         shown = {**dict(made), "images": images, "credits_used": items[0].credits, "engine": job.engine}
+        shown["origin"] = self.origin(job.engine)
         return Response(_in_order(BlogMetadataResult, shown))
 
 

@@ -1,22 +1,27 @@
 """`pressroom search-console` and `pressroom bing-webmaster`: access to what engines tell owners of their sites."""
 
-import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
+from capabilities.index_check.connecting import (
+    ConnectedSite,
+    connected_sites,
+    connecting,
+    find_sites,
+    read_object,
+    read_service_account,
+    service_errors,
+)
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites import connections, site_quota
-from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE, Connection
-from pipeline.accounts.secret_box import SecretBox
+from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE
 from pipeline.database import Database, Statement
-from pipeline.errors import InvalidRequest, NotFound, NotReady
+from pipeline.errors import InvalidRequest, NotFound
 from pipeline.settings import Settings
 from scripts.commands import ACCOUNTS, under
 from scripts.identifiers import find_id
@@ -27,26 +32,10 @@ from scripts.terminal import show_table, tell
 MAX_BYTES = 100_000
 #: Holds Bing's key. There is no option for it: other users of the machine can read the command line.
 KEY_VARIABLE = "BING_WEBMASTER_KEY"
-#: What to do when a service lists no site.
-HINTS = {
-    SEARCH_CONSOLE: "In Search Console, Settings, Users and permissions, add it as a user of the property, and connect"
-    " again.",
-    BING_WEBMASTER: "Add the site in Bing Webmaster Tools, verify it, and connect again.",
-}
 
 Account = Annotated[str | None, typer.Option("--account", help="The sites' account; by default the only one.")]
 Name = Annotated[str | None, typer.Option(help="The connection's name, by default its owner; replaces the same name.")]
 Sites = Annotated[list[str] | None, typer.Option("--site", help="Only this site; may be given several times.")]
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectedSite:
-    """A site of a connection, whether it can be asked about now, and its state in words."""
-
-    connection: Connection
-    site: str
-    ready: bool
-    state: str
 
 
 def _group(service: str, about: str) -> typer.Typer:
@@ -101,16 +90,14 @@ def connect_search_console(
     if (service_account is None) == (client is None):
         raise InvalidRequest("Name one access: --service-account KEY.json, or --client CLIENT.json.")
     if service_account is not None:
-        kept = ("type", "client_email", "private_key", "private_key_id")
-        found = _read_json(service_account)
-        credentials = {field: found[field] for field in kept if field in found}
+        credentials = read_service_account(_read(service_account))
     else:
         from capabilities.index_check.engines.search.owners.google_access import consent
 
         assert client is not None  # noqa: S101  one of both is given
-        with _service_errors():
+        with service_errors():
             search = settings_for(data).of(SearchSettings)
-            credentials = consent(_read_json(client), search, port=port, open_browser=browser)
+            credentials = consent(read_object(_read(client)), search, port=port, open_browser=browser)
     _keep(SEARCH_CONSOLE, credentials, data=data, account=account, name=name, wanted=site or [])
 
 
@@ -133,29 +120,9 @@ def connect_bing_webmaster(
 
 def list_sites(database: Database, settings: Settings, service: str | None = None) -> list[ConnectedSite]:
     """Return the connected sites of one service, or of all."""
-    statuses = {(one.connection_id, one.property): one for one in database.run(site_quota.list_site_statuses())}
-    found = []
-    for connection in database.run(connections.list_connections(service=service)):
-        per_day = getattr(settings.of(SearchSettings), connection.service).per_day
-        fault = _fault_of(connection, settings)
-        for site in connection.properties:
-            status = statuses.get((connection.id, site))
-            left = max(0, per_day - (status.used if status else 0))
-            trouble = fault or (status.rest if status else None)
-            state = trouble or f"{left:,} of {per_day:,} requests left today"
-            found.append(ConnectedSite(connection, site, trouble is None and left > 0, state))
-    return found
-
-
-def _fault_of(connection: Connection, settings: Settings) -> str | None:
-    """Return why a connection can't be used, or None if it can."""
-    if connection.fault is not None:
-        return f"{connection.fault}; connect again"
-    try:
-        SecretBox(settings).open(connection.credentials)
-    except NotReady as error:
-        return error.message
-    return None
+    found = database.run(connections.list_connections(service=service))
+    statuses = database.run(site_quota.list_site_statuses())
+    return connected_sites(found, statuses, settings)
 
 
 def _keep(
@@ -171,20 +138,11 @@ def _keep(
 
     Raises InvalidRequest, NotReady."""
     settings = settings_for(data)
-    hint = HINTS[service]
     with open_database(data) as database:
         account_id = _find_account(database, account)
-        owner, sites = _sites_of(settings, service, credentials)
-        name = read_name(name) if name is not None else owner
-        if missing := [site for site in wanted if site not in sites]:
-            raise InvalidRequest(
-                f"{owner} has no access to {missing[0]}, only to {', '.join(sites) or 'no site'}. {hint}"
-            )
-        if not sites:
-            raise InvalidRequest(f"{owner} has access to no site. {hint}")
-        kept = list(wanted) or sites
-        sealed = SecretBox(settings).seal(json.dumps(credentials).encode())
-        made = database.run(connections.connect(account_id, service, name, sealed, kept))
+        owner, kept = find_sites(settings, service, credentials, wanted)
+        called = read_name(name) if name is not None else owner
+        made = database.run(connecting(settings, account_id, service, called, credentials, kept))
         if made is None:
             raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.")
     typer.echo(f"connection {made}")
@@ -193,39 +151,13 @@ def _keep(
     tell(f"Index checks of these sites' URLs now ask {owner} first.")
 
 
-def _read_json(file: Path) -> dict[str, Any]:
-    """Return the object in a JSON file. Raises InvalidRequest."""
+def _read(file: Path) -> bytes:
+    """Return the beginning of a file. Raises InvalidRequest."""
     try:
         with file.open("rb") as opened:
-            found = json.loads(opened.read(MAX_BYTES))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InvalidRequest(f"{file} can't be read as JSON ({type(error).__name__}).") from error
-    if not isinstance(found, dict):
-        raise InvalidRequest(f"{file} has no JSON object in it.")
-    return found
-
-
-@contextmanager
-def _service_errors() -> Iterator[None]:
-    """Turn a service's trouble into InvalidRequest."""
-    from capabilities.index_check.engines.search.base.site_service import ServiceTrouble
-
-    try:
-        yield
-    except ServiceTrouble as trouble:
-        raise InvalidRequest(f"The service refused: {trouble.detail}.", code=trouble.code) from trouble
-
-
-def _sites_of(settings: Settings, service: str, credentials: dict[str, Any]) -> tuple[str, list[str]]:
-    """Return the credentials' owner and the sites that they give access to."""
-    from capabilities.index_check.engines.search.base.client import SearchClient
-    from capabilities.index_check.engines.search.owners import site_services
-
-    search = settings.of(SearchSettings)
-    asked = site_services(search)[service]
-    with closing(SearchClient(search)) as client, _service_errors():
-        access = asked.open(credentials)
-        return access.name, asked.list_sites(client.ask, access)
+            return opened.read(MAX_BYTES)
+    except OSError as error:
+        raise InvalidRequest(f"{file} can't be read ({type(error).__name__}).") from error
 
 
 def _find_account(database: Database, account: str | None) -> UUID:

@@ -6,9 +6,9 @@ from typing import Any
 
 from capabilities.index_check.requests.given import read_url
 from pipeline.csv_cells import defused
+from pipeline.sheets.sheet import Row
 from pressroom import AsyncPressroom
 from pressroom.documents.index import UrlRecord
-from scripts.imports.sheet import Row
 from scripts.imports.url_import import Cells, UrlImport
 
 #: One in so many looks at a job's progress also asks why it waits.

@@ -1,6 +1,7 @@
 // Index check: a list of addresses that fills in while search engines are asked.
 
-import { make, notes, webAddress } from "./try_dom.js";
+import { icon, make, notes, webAddress } from "./try_dom.js";
+import { stackTables } from "./live.js";
 import { bodyOf, cancel, follow, send } from "./try_job.js";
 import { start } from "./try_page.js";
 
@@ -8,7 +9,7 @@ import { start } from "./try_page.js";
 const ROWS = 100;
 /** While URLs are asked about, which no event tells, the rows are read so often. */
 const LOOK_SECONDS = 3;
-const VERDICTS = { indexed: ["good", "shown"], not_indexed: ["bad", "not shown"], rate_limited: ["busy", "blocked"], error: ["bad", "failed"] };
+const VERDICTS = { indexed: ["good", "listed"], not_indexed: ["bad", "not listed"], rate_limited: ["busy", "blocked"], error: ["bad", "failed"] };
 
 /** The request has either addresses or a sitemap. */
 function build(request) {
@@ -55,6 +56,7 @@ async function refresh(view, signal) {
   ]);
   const records = await answer.json();
   view.table.replaceChildren(...records.map(rowOf));
+  stackTables(page.result);
   view.summary.replaceChildren(...summaryOf(job));
   view.more.replaceChildren(...actionsOf(view, job, Number(answer.headers.get("X-Total-Count"))));
 }
@@ -64,7 +66,7 @@ function summaryOf(job) {
   const waiting = job.waiting_for;
   return [
     make("progress", { max: job.total_urls, value: job.processed_urls, "aria-label": "Answered" }),
-    make("p", {}, `${job.processed_urls} of ${job.total_urls} answered: ${job.indexed_count} shown, ${Math.max(missing, 0)} not shown, ${job.failed_count} without an answer.`),
+    make("p", {}, `${job.processed_urls} of ${job.total_urls} answered: ${job.indexed_count} listed, ${Math.max(missing, 0)} not listed, ${job.failed_count} without an answer.`),
     ...notes([
       job.error_message,
       ...(waiting?.providers ?? []).map((one) => `${one.provider} is asked again at ${new Date(one.until).toLocaleTimeString()}: ${one.message}.`),
@@ -74,7 +76,7 @@ function summaryOf(job) {
 }
 
 function tableOf(body) {
-  const heading = make("tr", {}, ["Address", "Result", "Reason"].map((name) => make("th", { scope: "col" }, name)));
+  const heading = make("tr", {}, ["Address", "Result", "Why"].map((name) => make("th", { scope: "col" }, name)));
   return make("div", { class: "scrolls", tabindex: "0", role: "region", "aria-label": "Addresses" },
     make("table", {}, make("caption", { class: "hidden" }, "Addresses"), make("thead", {}, heading), body));
 }
@@ -90,12 +92,11 @@ function rowOf(record) {
 }
 
 function why(record, found) {
-  const cause = found.diagnosis?.message ?? found.message ?? record.last_error;
+  const cause = found.diagnosis?.sentence ?? found.message ?? record.last_error;
   const proof = found.proofUrl ? webAddress(found.proofUrl) : null;
   return [
-    found.provider ? `${found.provider}. ` : null,
-    proof ? make("a", { href: proof, rel: "noreferrer noopener", target: "_blank" }, "Proof") : null,
-    cause ? ` ${cause}` : null,
+    cause ? `${cause} ` : null,
+    proof ? make("a", { href: proof, rel: "noreferrer noopener", target: "_blank", title: `Asked: ${found.provider}` }, "Proof") : null,
   ].filter(Boolean);
 }
 
@@ -105,7 +106,7 @@ function link(url) {
 }
 
 function actionsOf(view, job, total) {
-  const exports = ["csv", "xlsx"].map((form) => make("a", { class: "button second small", href: `/indexing/jobs/${view.jobId}/export?format=${form}`, download: "" }, form.toUpperCase()));
+  const exports = ["csv", "xlsx"].map((form) => make("a", { class: "button second small", href: `/indexing/jobs/${view.jobId}/export?format=${form}`, download: "" }, icon("download"), form.toUpperCase()));
   const turns = [["Before", -ROWS], ["After", ROWS]]
     .filter(([, step]) => view.offset + step >= 0 && view.offset + step < total)
     .map(([label, step]) => turn(view, label, step));

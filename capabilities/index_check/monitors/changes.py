@@ -108,7 +108,14 @@ def _keep_answers(ended: EndedRun) -> Statement[list[Change]]:
             " SELECT %(monitor)s, a.page, a.index, a.is_indexed, a.checked_at FROM answer a"
             " ON CONFLICT (monitor_id, page, index)"
             " DO UPDATE SET is_indexed = excluded.is_indexed, checked_at = excluded.checked_at),"
-            " closed AS (UPDATE index_monitor SET open_job_id = NULL WHERE id = %(monitor)s)"
+            # A URL without an answer is not known to be indexed; a job whose items are gone says nothing.
+            " ended AS (SELECT bool_and(i.state = 'done' AND i.output->>'reason' = 'indexed') AS is_all"
+            " FROM item i WHERE i.job_id = %(job)s),"
+            " closed AS (UPDATE index_monitor m SET open_job_id = NULL,"
+            " (state, finished_at) = (SELECT CASE WHEN e.stops THEN 'paused' ELSE m.state END,"
+            " CASE WHEN e.stops THEN now() ELSE m.finished_at END FROM"
+            " (SELECT coalesce(is_all AND m.until_indexed AND m.state = 'active', false) AS stops FROM ended) e)"
+            " WHERE id = %(monitor)s)"
             " SELECT * FROM changed ORDER BY id"
         ).format(_COLUMNS),
         {"monitor": ended.id, "job": ended.job_id},

@@ -30,12 +30,15 @@ class NewMonitor:
     urls: list[str] | None
     sitemap_url: str | None
     webhook_id: UUID | None
+    until_indexed: bool = False
     id: UUID = field(default_factory=uuid4)
 
 
 @dataclass(frozen=True, slots=True)
 class Monitor:
-    """A stored monitor, without its URLs. `skipped` says why the last run made no job."""
+    """A stored monitor, without its URLs. `skipped` says why the last run made no job.
+
+    `finished_at`: when it paused by itself, as every URL was indexed."""
 
     id: UUID
     name: str | None
@@ -51,13 +54,16 @@ class Monitor:
     last_run_at: datetime | None
     skipped: dict[str, Any] | None
     created_at: datetime
+    until_indexed: bool
+    finished_at: datetime | None
     last_delivery: LatestDelivery | None
 
 
 _DELIVERY = ("state", "attempts", "status", "error", "created_at", "next_at")
 _SELECT = SQL(
     "SELECT m.id, m.name, m.state, m.every, m.request, m.sitemap_url, m.total_urls, m.webhook_id, w.url AS webhook_url,"
-    " m.next_at, m.last_job_id, m.last_run_at, m.skipped, m.created_at, {last}"
+    " m.next_at, m.last_job_id, m.last_run_at, m.skipped, m.created_at,"
+    " m.until_indexed, m.finished_at, {last}"
     " FROM index_monitor m LEFT JOIN webhook w ON w.id = m.webhook_id LEFT JOIN LATERAL ("
     "SELECT {delivery} FROM webhook_delivery o WHERE o.webhook_id = m.webhook_id ORDER BY o.created_at DESC LIMIT 1)"
     " d ON true"
@@ -75,8 +81,9 @@ def add_monitor(monitor: NewMonitor, *, most: int) -> Statement[bool]:
     """Add a monitor that is due at once; False if the account, which is locked, has the most it may have."""
     return Statement(
         "INSERT INTO index_monitor (id, account_id, api_key_id, name, every, request, urls, sitemap_url, total_urls,"
-        " webhook_id) SELECT %(id)s, %(account_id)s, %(api_key_id)s, %(name)s, %(every)s, %(request)s, %(urls)s::jsonb,"
-        " %(sitemap_url)s, %(total)s::integer, %(webhook_id)s::uuid"
+        " webhook_id, until_indexed) SELECT %(id)s, %(account_id)s, %(api_key_id)s, %(name)s, %(every)s, %(request)s,"
+        " %(urls)s::jsonb,"
+        " %(sitemap_url)s, %(total)s::integer, %(webhook_id)s::uuid, %(until_indexed)s"
         " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account_id)s) < %(most)s RETURNING id",
         {
             **asdict(monitor),
@@ -112,6 +119,8 @@ def change_monitor(monitor_id: UUID, account_id: UUID, changed: Mapping[str, Any
         name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in changed.items()
     }
     changes = [assignments(["busy_until", *changed])]
+    if changed.get("state") == "active":
+        changes.append(SQL("finished_at = NULL"))
     if "every" in changed:
         values["interval"] = INTERVALS[changed["every"]]
         changes.append(SQL("next_at = least(next_at, now() + %(interval)s)"))

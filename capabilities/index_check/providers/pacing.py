@@ -13,6 +13,8 @@ from pipeline.database import SQL, Row, Statement
 
 #: When to look again whether a query on its way has ended.
 LOOK_AGAIN = timedelta(seconds=0.25)
+#: When to look again whether a provider is still paused.
+PAUSED = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,15 @@ def add_providers(names: Sequence[str]) -> Statement[None]:
     )
 
 
+# What an operator has paused rests, but for a misconfigured one.
 _LOOK = SQL(
-    "SELECT p.name, {state} AS state,"
-    " greatest(p.next_at, p.busy_until, p.open_until) - now() AS wait, p.reason, p.brief_limits, p.evasions,"
-    " ARRAY(SELECT k FROM unnest(%(lanes)s::text[]) k"
+    "SELECT p.name, CASE WHEN s.is_paused AND {state} <> {misconfigured} THEN {open} ELSE {state} END AS state,"
+    " greatest(p.next_at, p.busy_until, p.open_until, CASE WHEN s.is_paused THEN now() + {pause} END) - now() AS wait,"
+    " p.reason, p.brief_limits, p.evasions, ARRAY(SELECT k FROM unnest(%(lanes)s::text[]) k"
     " WHERE EXISTS (SELECT FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = k)) AS ready"
-    " FROM search_provider p WHERE p.name = ANY(%(names)s)"
-).format(state=STATE)
+    " FROM search_provider p CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pause o WHERE o.scope = 'provider'"
+    " AND o.name = split_part(p.name, ':', 1)) AS is_paused) s WHERE p.name = ANY(%(names)s)"
+).format(state=STATE, open=State.OPEN, misconfigured=State.MISCONFIGURED, pause=PAUSED)
 
 
 def look(names: Sequence[str], lanes: Sequence[str] = ()) -> Statement[Overview]:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.work.webhook_fields import ADDRESS
+from api.work.common_fields import ADDRESS
 from capabilities.index_check.monitors.changes import ChangeKind
 from capabilities.index_check.monitors.monitor import Every, Monitor, State
 from capabilities.index_check.requests.given import BOTH, NEITHER, SitemapUrl
@@ -29,6 +29,8 @@ class MonitorRequest(Request):
     engine: str | None = Field(None, description="A configured search provider; by default the operator's order.")
     index: str | None = Field(None, description="The index that has to answer; by default any.")
     webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="Receives changes after a check.")
+    diagnose: bool = Field(False, description="Find out why pages are not indexed, free of charge.")
+    until_indexed: bool = Field(False, description="Pause by itself once every URL is indexed.")
 
 
 class MonitorChanges(Request):
@@ -46,6 +48,8 @@ class MonitorChanges(Request):
     engine: str | None = Field(None, description="null: the operator's order.")
     index: str | None = Field(None, description="null: any.")
     webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="null removes it.")
+    diagnose: bool | None = Field(None, description="Whether to find out why pages are not indexed.")
+    until_indexed: bool | None = Field(None, description="Whether to pause once every URL is indexed.")
 
 
 class MonitorSkipped(BaseModel):
@@ -77,6 +81,9 @@ class IndexMonitor(BaseModel):
     engine: str | None
     index: str | None
     sitemap_url: str | None
+    diagnose: bool
+    until_indexed: bool
+    finished_at: Timestamp | None = Field(description="When it paused by itself, as every URL was indexed.")
     total_urls: int | None = Field(description="null until the sitemap has been read.")
     webhook_url: str | None
     next_at: Timestamp | None = Field(description="Time of the next check; null if paused.")
@@ -94,6 +101,7 @@ class IndexMonitor(BaseModel):
             **asdict(monitor),
             "engine": monitor.request.get("engine"),
             "index": monitor.request.get("index"),
+            "diagnose": monitor.request.get("diagnose", False),
             "next_at": monitor.next_at if monitor.state == "active" else None,
             "last_delivery": last and {**asdict(last), "next_at": last.next_at if last.state == "pending" else None},
         }

@@ -8,7 +8,7 @@ from uuid import UUID
 import falcon
 import falcon.asgi
 
-from api.http.bodies.fields import read_fields
+from api.http.bodies.fields import read_sent_fields
 from api.http.operations import LOCATION, Operation, Reply
 from api.http.parameters import OFFSET, choice, limit, show_page
 from api.services.resource import Resource, read_sent
@@ -47,7 +47,7 @@ LIMIT = limit(20, 100)
 CHANGE = choice("change", "Only changes of this kind.", CHANGE_KINDS)
 CHANGE_LIMIT = limit(100, 1_000)
 #: Fields of each job.
-OF_JOBS = ("engine", "index")
+OF_JOBS = ("engine", "index", "diagnose")
 #: Stands for stored URLs, which were checked before.
 ANY_URL = "https://example.org/"
 
@@ -82,7 +82,8 @@ class UrlsOrSitemap(InvalidRequest):
 class MonitorBase(Resource):
     """Common parts of the resources."""
 
-    async def _find(self, caller: Caller, monitor_id: str) -> Monitor:
+    async def find(self, caller: Caller, monitor_id: str) -> Monitor:
+        """Return a monitor of the caller's account. Raises MonitorNotFound."""
         try:
             wanted = UUID(monitor_id)
         except ValueError:
@@ -102,7 +103,9 @@ class MonitorBase(Resource):
         kind = self._services.kinds[IndexCheck.name]
         offers = await self._services.offer_cache.offers()
         request = IndexCheckRequest(
-            type="check", urls=fields.get("urls") or [ANY_URL], **{name: fields.get(name) for name in OF_JOBS}
+            type="check",
+            urls=fields.get("urls") or [ANY_URL],
+            **{name: fields[name] for name in OF_JOBS if fields.get(name)},
         )
         # In a thread: ten thousand hosts in other scripts take seconds to read.
         async with self._services.large_requests:
@@ -134,8 +137,6 @@ class Monitors(MonitorBase):
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [IndexMonitor.of(monitor).model_dump(mode="json") for monitor in page])
 
-    on_head = on_get
-
     @Operation(
         id="post_indexing_monitors",
         tag=TAG,
@@ -146,9 +147,14 @@ class Monitors(MonitorBase):
         errors=(409, 415),
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
+        made, secret = await self.create(caller, read_sent_fields(req, MonitorRequest, body))
+        resp.set_header("Location", f"/indexing/monitors/{made.id}")
+        _show(resp, made, secret, status=201)
+
+    async def create(self, caller: Caller, wanted: MonitorRequest) -> tuple[Monitor, str | None]:
+        """Add a monitor; return it with the secret of its webhook. Raises InvalidRequest, TooManyMonitors."""
         services = self._services
-        caller, body = await read_sent(services, req, max_bytes=MAX_BODY_BYTES)
-        wanted = read_fields(MonitorRequest, body)
         if (wanted.urls is None) == (wanted.sitemap_url is None):
             raise UrlsOrSitemap
         await self._check(wanted.model_dump())
@@ -158,10 +164,11 @@ class Monitors(MonitorBase):
             api_key_id=caller.api_key_id,
             every=wanted.every,
             name=wanted.name,
-            request={name: value for name in OF_JOBS if (value := getattr(wanted, name)) is not None},
+            request={name: value for name in OF_JOBS if (value := getattr(wanted, name))},
             urls=_each_once(wanted.urls),
             sitemap_url=wanted.sitemap_url,
             webhook_id=webhook.id if webhook else None,
+            until_indexed=wanted.until_indexed,
         )
         most = services.settings.of(IndexLimits).index_monitors
         hooked = [add_webhook(webhook)] if webhook else []
@@ -179,8 +186,7 @@ class Monitors(MonitorBase):
             if webhook:
                 await services.database.run(delete_webhook(webhook.id))
             raise TooManyMonitors(f"The account has {most:,} monitors, the most it may have. Delete one first.")
-        resp.set_header("Location", f"/indexing/monitors/{monitor.id}")
-        _show(resp, made, webhook.secret if webhook else None, status=201)
+        return made, webhook.secret if webhook else None
 
 
 class MonitorResource(MonitorBase):
@@ -194,9 +200,7 @@ class MonitorResource(MonitorBase):
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         caller = await self._services.authenticate_reader(req)
-        show_json(resp, IndexMonitor.of(await self._find(caller, monitor_id)).model_dump(mode="json"))
-
-    on_head = on_get
+        show_json(resp, IndexMonitor.of(await self.find(caller, monitor_id)).model_dump(mode="json"))
 
     @Operation(
         id="patch_indexing_monitor",
@@ -208,17 +212,22 @@ class MonitorResource(MonitorBase):
     )
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
-        monitor = await self._find(caller, monitor_id)
-        wanted = read_fields(MonitorChanges, body)
+        monitor = await self.find(caller, monitor_id)
+        _show(resp, *await self.change(caller, monitor, read_sent_fields(req, MonitorChanges, body)))
+
+    async def change(self, caller: Caller, monitor: Monitor, wanted: MonitorChanges) -> tuple[Monitor, str | None]:
+        """Change a monitor; return it with the secret of a new webhook. Raises InvalidRequest, MonitorNotFound."""
         sent = wanted.model_dump(include=wanted.model_fields_set)
         if {"urls", "sitemap_url"} <= sent.keys():
             raise UrlsOrSitemap
         request = {**monitor.request, **{name: sent[name] for name in OF_JOBS if name in sent}}
         # A monitor whose engine is gone can still be paused.
         await self._check({**sent, **request} if sent.keys() & {"urls", *OF_JOBS} else sent)
-        changed: dict[str, Any] = {name: sent[name] for name in ("name", "every", "state") if name in sent}
+        changed: dict[str, Any] = {
+            name: sent[name] for name in ("name", "every", "state", "until_indexed") if name in sent
+        }
         if request != monitor.request:
-            changed["request"] = {name: value for name, value in request.items() if value is not None}
+            changed["request"] = {name: value for name, value in request.items() if value}
         if "urls" in sent or "sitemap_url" in sent:
             changed |= {"urls": _each_once(sent.get("urls")), "sitemap_url": sent.get("sitemap_url")}
         webhook, hooked = _webhook_changes(caller, monitor, sent)
@@ -231,7 +240,7 @@ class MonitorResource(MonitorBase):
         *_, found = await self._services.database.run_together(statements)
         if found is None:
             raise MonitorNotFound
-        _show(resp, found, webhook.secret if webhook else None)
+        return found, webhook.secret if webhook else None
 
     @Operation(
         id="delete_indexing_monitor",
@@ -242,7 +251,7 @@ class MonitorResource(MonitorBase):
     )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         caller, _ = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
-        monitor = await self._find(caller, monitor_id)
+        monitor = await self.find(caller, monitor_id)
         await self._services.database.run(delete_monitor(monitor.id, caller.account_id))
         resp.status = falcon.HTTP_204
 
@@ -261,14 +270,12 @@ class MonitorChangeList(MonitorBase):
         caller = await self._services.authenticate_reader(req)
         change = CHANGE.read(req) or None
         limit, offset = CHANGE_LIMIT.read(req), OFFSET.read(req)
-        monitor = await self._find(caller, monitor_id)
+        monitor = await self.find(caller, monitor_id)
         page, total = await self._services.database.run(
             list_changes(monitor.id, change=change, limit=limit, offset=offset)
         )
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [shown(change) for change in page])
-
-    on_head = on_get
 
 
 def _show(resp: falcon.asgi.Response, monitor: Monitor, secret: str | None, status: int = 200) -> None:

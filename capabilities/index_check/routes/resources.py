@@ -10,7 +10,7 @@ import falcon.asgi
 from pydantic import BaseModel, Field
 
 from api.http.bodies.bodies import parse_object, read_body, refuse_length
-from api.http.bodies.fields import read_fields
+from api.http.bodies.fields import read_sent_fields
 from api.http.bodies.forms import Upload
 from api.http.operations import Operation, Reply
 from api.http.parameters import IDEMPOTENCY_KEY, OFFSET, SINCE, UNTIL, choice, choices, limit, show_page, text
@@ -178,8 +178,6 @@ class IndexJobResource(Resource):
         caller = await self._services.authenticate_reader(req)
         show_json(resp, show_index_job(self._services, await find_own(self._services, caller, job_id)))
 
-    on_head = on_get
-
 
 class IndexJobUrls(Resource):
     """GET /indexing/jobs/{id}/urls."""
@@ -202,8 +200,6 @@ class IndexJobUrls(Resource):
         page, total = await self._services.database.run(listing)
         show_page(req, resp, limit=limit, offset=offset, total=total)
         show_json(resp, [as_json(record) for record in page])
-
-    on_head = on_get
 
 
 class IndexJobExport(Resource):
@@ -230,8 +226,6 @@ class IndexJobExport(Resource):
         else:
             resp.content_type = "text/csv; charset=utf-8"
             resp.stream = csv_pieces(export, byte_order_mark=for_excel)
-
-    on_head = on_get
 
 
 class IndexRetry(IndexWork):
@@ -267,7 +261,7 @@ class IndexRetry(IndexWork):
         body = await read_body(req, max_bytes=max_bytes)
         fields = parse_object(body) if body else {}
         caller = caller or await services.authenticate(req, fields.get("api_key") or query_key(req))
-        wanted = read_fields(RetryRequest, body or b"{}")
+        wanted = read_sent_fields(req, RetryRequest, body or b"{}")
         job = (await find_own(services, caller, req.context.job_id)).job
         urls = await services.database.run(urls_to_retry(job.id, reason=wanted.reason))
         if not urls:
@@ -282,4 +276,4 @@ class IndexRetry(IndexWork):
         sent = hashlib.sha256(f"{job.id} {wanted.reason}".encode()).digest()
         submission = replace(order.submission, request_hash=sent, joins_open=True)
         again = replace(order, submission=submission).with_webhook(job.webhook_url, job.webhook_events)
-        return await self._with_webhook(req, fields, again)
+        return await self._with_common(req, fields, again)

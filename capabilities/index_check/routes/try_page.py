@@ -29,6 +29,7 @@ TRY = TryPage(
     engines=("search",),
     main=("urls", "diagnose"),
     filled=("urls",),
+    starts={"diagnose": True},
     hidden=("source", "type"),
     labels={
         "urls": "Addresses",
@@ -44,5 +45,6 @@ TRY = TryPage(
     template="index_check.html",
     script="try_index_check.js",
     submit="Check",
+    icon="search-check",
     order=5,
 )

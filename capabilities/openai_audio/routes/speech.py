@@ -6,9 +6,8 @@ from typing import Any, Literal
 import falcon.asgi
 from pydantic import BaseModel, Field
 
-from api.http.bodies.fields import read_fields
+from api.http.bodies.fields import ignore, read_fields
 from api.http.bodies.forms import Upload
-from api.http.request_context import context_of
 from api.services.waiting import Waiter
 from api.work.preferences import Preference
 from api.work.submitting import Order
@@ -23,9 +22,6 @@ from pipeline.accounts.keys import Caller
 from pipeline.audio_formats import AudioFormat
 from pipeline.kind import NOT_BLANK, AnyKind, Request
 from pipeline.lifecycle import Submitted
-
-#: The header that names fields without effect.
-IGNORED = "x-ignored-fields"
 
 
 class VoiceReference(Request):
@@ -76,7 +72,7 @@ class OpenAISpeech(SpeakingStream):
             return await super()._order_of(req, caller, request, upload)
         require_model(request.model, "speech")
         if request.instructions:
-            context_of(req).headers[IGNORED] = "instructions"
+            ignore(req, "instructions")
         req.context.body = request
         return await super()._order_of(req, caller, request.spoken(), upload)
 

@@ -11,10 +11,10 @@ from rich.progress import Progress, TaskID
 
 from capabilities.speech.kinds.batch import MAX_CHARACTERS
 from capabilities.speech.kinds.fields import speech_credits
+from pipeline.sheets.sheet import Row
 from pressroom import AsyncPressroom, Refused
 from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.journal import Journal
-from scripts.imports.sheet import Row
 from scripts.terminal import progress_bar
 
 #: Texts that are spoken at once.

@@ -136,6 +136,7 @@ def _say(
     """Speak the parts, write the subtitles, and return the files of the parts."""
     timestamps = any(subtitles.values())
     files: list[Path] = []
+    warnings: dict[str, None] = {}
     with JobBar(client, "speaking", total=sum(map(len, parts))) as bar:
         for number, part in enumerate(parts):
             bar.begin(len(part))
@@ -145,6 +146,9 @@ def _say(
             else:
                 speech = client.speak_long(part, timestamps=timestamps, **asked)
             files.append(folder / f"{number}.mp3")
+            warnings |= {speech.warning: None} if speech.warning else {}
+    for warning in warnings:
+        tell(warning)
     for name, file in subtitles.items():
         if file is not None:
             with whole_file(file) as opened:

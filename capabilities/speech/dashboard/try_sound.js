@@ -1,6 +1,6 @@
 // Sound: what a page shows of a sound that was made, and a stream that is heard while it arrives.
 
-import { credits, facts, make, ownFile, saveLink } from "./try_dom.js";
+import { credits, facts, make, notes, ownFile, saveLink } from "./try_dom.js";
 import { bodyOf, Refused, send } from "./try_job.js";
 import { player, words } from "./try_player.js";
 import { voiceFacts } from "./try_voices.js";
@@ -24,10 +24,9 @@ function plain(sound, request, headers, heard) {
   if (heard?.isPlaying) audio.play().catch(() => null);
   const known = facts([
     ...voiceFacts(headers.get("X-Voice"), request.fields.language),
-    ["Engine", headers.get("X-Engine")],
     ["Cost", credits(headers.get("X-Credits-Used"))],
-  ]);
-  return [audio, known, make("p", { class: "actions" }, saveLink(sound, request.saves ?? "sound", "Download audio"))];
+  ], [["Engine", headers.get("X-Engine")]]);
+  return [audio, ...notes([headers.get("X-Warning")]), known, make("p", { class: "actions" }, saveLink(sound, request.saves ?? "sound", "Download audio"))];
 }
 
 function timed(document, request) {
@@ -38,16 +37,15 @@ function timed(document, request) {
   }));
   const known = facts([
     ...voiceFacts(document.voice, request.fields.language),
-    ["Engine", document.engine],
     ["Length", `${document.duration.toFixed(1)} s`],
     ["Cost", credits(document.credits_used)],
-    ["Times", document.estimated ? "estimated" : "exact"],
-  ]);
+  ], [["Engine", document.engine], ["Times", document.estimated ? "estimated" : "exact"]]);
   const name = (request.sound ?? "sound").replace(/\.\w+$/, "");
   const suffix = document.content_type === "audio/wav" ? "wav" : "mp3";
   return [
     audio,
     words(audio, sentences),
+    ...notes(document.warnings),
     known,
     make("p", { class: "actions" },
       saveLink(ownFile(document.audio_url), `${name}.${suffix}`, "Download audio"),

@@ -1,12 +1,16 @@
 // Voices: a list to choose from by listening. A sample is spoken through /tts, once a day for one credit.
 
-import { make } from "./try_dom.js";
+import { icon, languageName, make, pageLanguage } from "./try_dom.js";
+import { say } from "./live.js";
 import { carryOut } from "./try_job.js";
 import { player } from "./try_player.js";
 import { sampleText } from "./try_samples.js";
 
 /** Rows that are shown at once; the filters bring the others. */
 const SHOWN = 60;
+
+/** Where this browser keeps its favourites. */
+const FAVOURITES = "pressroom-voices";
 
 /** The value of the language field that leaves the language to the service. */
 const AUTO = "auto";
@@ -19,7 +23,10 @@ export async function startVoices(form) {
   voices = (await (await fetch("/tts/voices", { cache: "no-cache" })).json()).voices;
   const { language, voice_name: input } = form.elements;
   const state = { form, language, input, list: field.querySelector("[data-voices]"), audio: player("", "Sample"), samples: new Map(), playing: null };
-  language.append(...languages().map(([code, name]) => make("option", { value: code }, name)));
+  const [natural, robotic] = [true, false].map((wanted) => languages().filter(([code]) => voices.some((one) => isNatural(one) && speaks(one, code)) === wanted));
+  for (const [label, named] of [["Natural voices", natural], ["Robotic voices alone", robotic]]) {
+    if (named.length) language.append(make("optgroup", { label }, named.map(([code, name]) => make("option", { value: code }, name))));
+  }
   language.addEventListener("change", () => {
     input.value = "";
     showVoices(state);
@@ -42,20 +49,8 @@ export function voiceFacts(id, asked) {
 /** Return the languages of voices as pairs of code and name, by name; those without a name are left out. */
 function languages() {
   const codes = new Set(voices.flatMap((voice) => voice.language_codes.map(baseOf)));
-  const named = [...codes].map((code) => [code, languageName(code)]).filter(([, name]) => name);
+  const named = [...codes].map((code) => [code, languageName(code)]).filter(([code, name]) => name !== code);
   return named.sort((one, other) => one[1].localeCompare(other[1]));
-}
-
-function languageName(code) {
-  try {
-    return new Intl.DisplayNames([pageLanguage()], { type: "language", fallback: "none" }).of(code);
-  } catch {
-    return undefined;
-  }
-}
-
-function pageLanguage() {
-  return document.documentElement.lang || "en";
 }
 
 function baseOf(code) {
@@ -72,7 +67,45 @@ function shownVoices(language) {
   const spoken = language === AUTO ? baseOf(pageLanguage()) : language;
   const own = (natural.length ? natural : voices).filter((voice) => speaks(voice, spoken));
   const others = natural.filter((voice) => !speaks(voice, spoken));
-  return [...new Map([...own, ...others].map((voice) => [`${labelOf(voice)} ${aboutOf(voice)}`, voice])).values()];
+  return [...new Map([...own, ...others].map((voice) => [`${labelOf(voice)} ${accentOf(voice)} ${aboutOf(voice)}`, voice])).values()];
+}
+
+/** Return voices by accent, such as American English; the favourites come before all others. */
+function byAccent(some) {
+  const groups = new Map();
+  const loved = favourites();
+  for (const voice of some.toSorted((one, other) => loved.has(other.id) - loved.has(one.id))) {
+    const name = loved.has(voice.id) ? "Favourites" : accentOf(voice);
+    groups.set(name, [...(groups.get(name) ?? []), voice]);
+  }
+  return [...groups];
+}
+
+function favourites() {
+  try {
+    return new Set(JSON.parse(localStorage.getItem(FAVOURITES) ?? "[]"));
+  } catch {
+    return new Set();
+  }
+}
+
+function favour(state, voice, isLoved) {
+  const loved = favourites();
+  if (isLoved) loved.add(voice.id);
+  else loved.delete(voice.id);
+  try {
+    localStorage.setItem(FAVOURITES, JSON.stringify([...loved]));
+  } catch {
+    // Some browsers keep nothing in private windows.
+  }
+  showVoices(state);
+  state.list.querySelector(`[data-star="${CSS.escape(voice.id)}"]`)?.focus();
+}
+
+function accentOf(voice) {
+  const [code] = voice.language_codes;
+  const name = languageName(code);
+  return name === code ? voice.display_name.split(",")[0] : name;
 }
 
 function isNatural(voice) {
@@ -86,7 +119,7 @@ function labelOf(voice) {
 
 function aboutOf(voice) {
   if (!isNatural(voice)) return voice.local ? "" : "online";
-  const about = [languageName(voice.language_codes[0]), voice.ssml_gender?.toLowerCase(), voice.is_slow ? "slow" : null, voice.local ? null : "online"];
+  const about = [voice.ssml_gender?.toLowerCase(), voice.is_slow ? "slow" : null, voice.local ? null : "online"];
   return about.filter(Boolean).join(", ");
 }
 
@@ -94,21 +127,25 @@ function showVoices(state) {
   const wanted = shownVoices(state.language.value);
   const natural = wanted.filter(isNatural);
   const robots = wanted.filter((voice) => !isNatural(voice));
-  const rows = (some) => some.slice(0, SHOWN).map((voice) => row(state, voice));
+  const rows = (some) => some.map((voice) => row(state, voice));
   const any = make("li", {}, choice(state, "", "Choose for me", "the best voice for the language"));
-  state.list.replaceChildren(any, ...rows(natural));
+  const groups = byAccent(natural.slice(0, SHOWN)).flatMap(([name, some]) => [make("li", { class: "accent" }, name), ...rows(some)]);
+  state.list.removeAttribute("aria-busy");
+  state.list.replaceChildren(any, ...groups);
   if (natural.length > SHOWN) state.list.append(make("li", { class: "faint" }, `And ${natural.length - SHOWN} more: choose a language to see its voices.`));
   if (robots.length) {
-    const folded = make("details", { open: !natural.length }, make("summary", {}, `Robotic voices (${robots.length})`), make("ul", {}, rows(robots)));
+    const folded = make("details", { open: !natural.length }, make("summary", {}, `Robotic voices (${robots.length})`), make("ul", {}, rows(robots.slice(0, SHOWN))));
     state.list.append(make("li", {}, folded));
   }
 }
 
 function row(state, voice) {
   const label = labelOf(voice);
-  const button = make("button", { type: "button", class: "second small", "aria-label": `Listen to ${label}`, "aria-pressed": "false" }, "Listen");
+  const button = make("button", { type: "button", class: "only", title: "Listen", "aria-label": `Listen to ${label}`, "aria-pressed": "false" }, icon("play"));
   button.addEventListener("click", () => (state.playing === button ? stop(state) : listen(state, voice, button)));
-  return make("li", {}, choice(state, voice.id, label, aboutOf(voice)), button);
+  const isLoved = favourites().has(voice.id);
+  const star = make("button", { type: "button", class: "only star", "aria-label": `Favourite: ${label}`, "aria-pressed": String(isLoved), "data-star": voice.id, click: () => favour(state, voice, !isLoved) }, icon("star"));
+  return make("li", {}, choice(state, voice.id, label, aboutOf(voice)), star, button);
 }
 
 function choice(state, id, name, about) {
@@ -125,18 +162,17 @@ async function listen(state, voice, button) {
   stop(state);
   state.playing = button;
   button.setAttribute("aria-pressed", "true");
-  button.textContent = "…";
+  button.replaceChildren(make("span", { class: "spinner" }));
   try {
     const sample = state.samples.get(voice.id) ?? (await speak(voice));
     state.samples.set(voice.id, sample);
     if (state.playing !== button) return;
-    button.textContent = "Stop";
+    button.replaceChildren(icon("square"));
     state.audio.src = URL.createObjectURL(sample);
     await state.audio.play();
   } catch (error) {
     stop(state);
-    button.textContent = "Failed";
-    button.title = error.message;
+    say(error.message, "bad");
   }
 }
 
@@ -151,6 +187,6 @@ function stop(state) {
   state.audio.pause();
   if (!state.playing) return;
   state.playing.setAttribute("aria-pressed", "false");
-  state.playing.textContent = "Listen";
+  state.playing.replaceChildren(icon("play"));
   state.playing = null;
 }

@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from capabilities.speech.engines.utterance import Utterance
@@ -45,6 +45,8 @@ class Synthesizer(ABC):
     name: str
     #: Texts that it speaks at once.
     parallel: int
+    #: The loudness of its voices in LUFS, if that is about the same for all texts.
+    loudness: float | None = None
 
     @abstractmethod
     def voices(self) -> Sequence[Voice]:
@@ -57,6 +59,10 @@ class Synthesizer(ABC):
     def has_voice(self, voice: str) -> bool:
         """Return whether it has a voice of that id."""
         return any(listed.id == voice for listed in self.voices())
+
+    def model_of(self, voice: str) -> str | None:
+        """Return the name of the model that speaks with a voice; None if it has none."""
+        return None
 
     def is_available(self) -> bool:
         """Return whether it can speak now, as far as is known without asking any service."""
@@ -73,22 +79,15 @@ class Synthesizer(ABC):
         voice: str,
         speed: float = 1.0,
         pitch: float = 0.0,
-        gain_db: float = 0.0,
         stop: Callable[[], bool] = never,
     ) -> Utterance:
         """Return the text as spoken by the voice of that id. Markup is read aloud and has no effect.
 
-        `speed` is a factor (0.25–4), `pitch` is in semitones (−20–20), `gain_db` in decibels (−96–16). `stop` is called
-        at least every second. Raises NothingToSpeak, SpeechTooLong, VoiceUnknown, EngineUnavailable, Stopped."""
+        `speed` is a factor (0.25–4), `pitch` is in semitones (−20–20). `stop` is called at least every
+        second. Raises NothingToSpeak, SpeechTooLong, VoiceUnknown, EngineUnavailable, Stopped."""
         if not self.has_voice(voice):
             raise VoiceUnknown(f"{self.name} has no voice {voice!r}; GET /tts/voices lists the voices.")
-        spoken = self.render(UNSPEAKABLE.sub(" ", text), voice=voice, speed=speed, pitch=pitch, stop=stop)
-        if not gain_db:
-            return spoken
-        # Imported only here: few texts change in gain, and numpy takes 16 MB and 0.1 s.
-        from workers.media.audio.gain import apply_gain
-
-        return replace(spoken, sound=apply_gain(spoken.sound, gain_db))
+        return self.render(UNSPEAKABLE.sub(" ", text), voice=voice, speed=speed, pitch=pitch, stop=stop)
 
     def speak(self, text: str, *, voice: str, **options: Any) -> Pcm:
         """Return the sound alone of what `utter` returns."""

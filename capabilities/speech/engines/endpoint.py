@@ -16,7 +16,7 @@ from pipeline.settings import Settings
 from workers.engines.endpoints.client import MOST_SOUND, Call
 from workers.engines.endpoints.endpoint import EndpointEngine
 from workers.engines.endpoints.errors import AnswerInvalid, EndpointFailed
-from workers.media.audio.decoding import decode
+from workers.media.audio.decoding import AudioTooLong, decode
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
 
@@ -36,8 +36,9 @@ NAME = re.compile(r"[\w.+-]{1,80}")
 MOST_VOICES = 500
 #: Letters and digits a second at normal speed; nobody speaks faster, so a shorter sound is incomplete.
 FASTEST_LETTERS = 50
-#: Longest sound of one line, and the speeds that servers take.
-LONGEST = timedelta(minutes=20)
+#: Longest sound of a line, whatever it says, and for each character: nobody speaks so slowly.
+LONGEST, LONGEST_CHARACTER = timedelta(seconds=10), timedelta(seconds=2)
+#: The speeds that servers take.
 SLOWEST, FASTEST = 0.25, 4.0
 
 
@@ -88,7 +89,7 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
         self.require()
         if not any(map(str.isalnum, text)):
             raise NothingToSpeak
-        body = {
+        body: dict[str, Any] = {
             "model": self.model,
             "input": text.strip(),
             "voice": voice.removeprefix(f"{self.name}-"),
@@ -99,7 +100,7 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
         if isinstance(answer, EndpointFailed):
             self.failed(answer)
             raise answer
-        sound = self._decoded(answer, stop)
+        sound = self._decoded(answer, (LONGEST + LONGEST_CHARACTER * len(text)) / body["speed"], stop)
         letters = sum(map(str.isalnum, text))
         if sound.duration < timedelta(seconds=letters / FASTEST_LETTERS / max(speed, 1.0)):
             raise AnswerInvalid(self.name, "sent too little sound for the text")
@@ -108,13 +109,15 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
         length = len(sound.samples) // SAMPLE_BYTES
         return Utterance(load_sonic().reshape(sound, length=length, semitones=pitch, stop=stop))
 
-    def _decoded(self, answer: bytes, stop: Callable[[], bool]) -> Pcm:
+    def _decoded(self, answer: bytes, longest: timedelta, stop: Callable[[], bool]) -> Pcm:
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             file.write(answer)
             file.seek(0)
             try:
-                with decode(self._ffmpeg, file, sample_rate=SAMPLE_RATE, max_duration=LONGEST, stop=stop) as track:
+                with decode(self._ffmpeg, file, sample_rate=SAMPLE_RATE, max_duration=longest, stop=stop) as track:
                     return Pcm(track.read(0, len(track)).tobytes(), SAMPLE_RATE)
+            except AudioTooLong as error:
+                raise AnswerInvalid(self.name, "sent too much sound for the text") from error
             except InvalidRequest as error:
                 raise AnswerInvalid(self.name, "sent something else than sound") from error
 

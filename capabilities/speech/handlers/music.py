@@ -16,9 +16,12 @@ from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg
 from workers.media.audio.levelling import Levelled
 from workers.media.audio.mixing import MIX_RATE, Bed, mix
 from workers.media.audio.track import Track
+from workers.media.marks.marking import MIXED, Made
 
 #: The longest music: 25 MB can hold months of silence.
 MAX_MUSIC = timedelta(hours=4)
+#: What made a mix of two uploads.
+MIX = Made("ffmpeg", "composed", MIXED)
 
 
 def decode_upload(task: Task[Any], field: str, ffmpeg: Ffmpeg, *, max_duration: timedelta) -> Track:
@@ -59,9 +62,9 @@ class SpeechWithMusicHandler(ChapterHandler[SpeechWithMusicInput]):
             Track(voice.natural_sample_rate_hertz) as spoken,
         ):
             chunks = self.speak_into(spoken, task, speaking, timeline)
-            about = {"engine": voice.engine, "voice": voice.id, "timeline": timeline, "chunks": chunks}
+            about = {"made": speaking.made, "voice": voice.id, "warning": speaking.warning}
             with spoken.resampled(self.ffmpeg, MIX_RATE) as speech:
-                return keep_mix(task, speech, music, self.ffmpeg, **about)
+                return keep_mix(task, speech, music, self.ffmpeg, timeline=timeline, chunks=chunks, **about)
 
 
 class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):
@@ -81,4 +84,4 @@ class AddMusicHandler(Handler[AddMusicRequest, AudioFile]):
             decode_upload(task, "audio", self._ffmpeg, max_duration=longest) as recording,
             decode_upload(task, "music", self._ffmpeg, max_duration=MAX_MUSIC) as music,
         ):
-            return keep_mix(task, recording, music, self._ffmpeg, engine="ffmpeg")
+            return keep_mix(task, recording, music, self._ffmpeg, made=MIX)

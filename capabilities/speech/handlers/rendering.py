@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from capabilities.speech.engines import NothingToSpeak, Synthesizer
+from capabilities.speech.engines import FALLBACK, NothingToSpeak, Synthesizer
 from capabilities.speech.engines.utterance import Utterance
 from capabilities.speech.handlers.script import ScriptLine
 from capabilities.speech.kinds.lexicon import Replacements
@@ -14,6 +14,7 @@ from capabilities.speech.kinds.pauses import NONE
 from capabilities.speech.normalization.reading import Span, joined, read, spoken_form
 from capabilities.speech.voices.voices import Voice
 from workers.engines import Stopped
+from workers.media.marks.marking import BY_RULES, TRAINED, Made
 
 #: How a text is read, and its sound; None if it has no word.
 Uttered = tuple[Sequence[Span], Utterance | None]
@@ -32,21 +33,28 @@ class SpokenLine:
 
 @dataclass(frozen=True, slots=True)
 class SpeechRenderer:
-    """The engine and voice of one text, with speed, pitch and gain."""
+    """The engine and voice of one text, with speed and pitch."""
 
     engine: Synthesizer
     voice: Voice
     speed: float
     pitch: float
-    gain_db: float
     lexicon: Replacements = field(default_factory=Replacements)
     #: The language that was asked for; None for the voice's first.
     asked: str | None = None
+    #: For the client: which voice would suit the request better.
+    warning: str | None = None
 
     @property
     def language(self) -> str:
         """The tag of the language that the text is read in: one of the voice's."""
         return self.voice.code_for(self.asked) if self.asked else self.voice.language_codes[0]
+
+    @property
+    def made(self) -> Made:
+        """What its sound says of its making."""
+        source = BY_RULES if self.engine.name == FALLBACK else TRAINED
+        return Made(self.engine.name, source=source, model=self.engine.model_of(self.voice.id))
 
     def perform(self, script: Sequence[ScriptLine], *, stop: Callable[[], bool]) -> Iterator[SpokenLine]:
         """Yield the spoken lines of a script in order, as many at once as the engine can.
@@ -93,15 +101,12 @@ class SpeechRenderer:
         if not text.strip():
             return spans, None
         try:
-            utterance = self.engine.utter(
-                text, voice=self.voice.id, speed=self.speed, pitch=self.pitch, gain_db=self.gain_db, stop=stop
-            )
+            utterance = self.engine.utter(text, voice=self.voice.id, speed=self.speed, pitch=self.pitch, stop=stop)
         except NothingToSpeak:
             return spans, None
-        # So that the silence at a mark is as long as the mark says.
-        starts_at_mark = line.marks > NONE
-        if starts_at_mark or line.ends_at_mark:
-            utterance = utterance.trimmed(start=starts_at_mark, end=line.ends_at_mark)
+        # So that a pause is as long as was asked for.
+        if line.starts_at_pause or line.ends_at_pause:
+            utterance = utterance.trimmed(start=line.starts_at_pause, end=line.ends_at_pause)
         return spans, utterance
 
     def _read(self, written: str) -> list[Span]:

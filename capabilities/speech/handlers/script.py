@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import zip_longest
 
 from capabilities.speech.kinds.fields import SpokenRequest
 from capabilities.speech.kinds.pauses import NONE
@@ -26,8 +25,9 @@ class ScriptLine:
     marks: timedelta = NONE
     #: The silence between this line and the last one, if both say something and no mark says otherwise.
     gap: timedelta = NONE
-    #: Whether a mark follows.
-    ends_at_mark: bool = False
+    #: Whether a pause that was asked for is before it, and behind it.
+    starts_at_pause: bool = False
+    ends_at_pause: bool = False
 
     def silence(self, *, is_spoken: bool, has_begun: bool) -> timedelta:
         """Return the silence before the line; `has_begun`: another line was spoken before it."""
@@ -40,12 +40,18 @@ def write_script(
     """Return the lines of a request, of at most `limit` characters, in whole sentences where they fit.
 
     `starts_short`: someone is listening already, so the first line is a sentence or a few. Raises PauseInvalid."""
-    return list(_lines(request, limit, language, starts_short))
+    lines = list(_lines(request, limit, language, starts_short))
+    # A mark's pause also comes before the first line; a gap is between two.
+    pauses = [bool(line.marks or (line.gap and number)) for number, line in enumerate(lines)]
+    return [
+        replace(line, starts_at_pause=before, ends_at_pause=behind)
+        for line, before, behind in zip(lines, pauses, [*pauses[1:], False], strict=True)
+    ]
 
 
 def _lines(request: SpokenRequest, limit: int, language: str, starts_short: bool) -> Iterator[ScriptLine]:
     found = request.passages
-    for passage, following in zip_longest(found, found[1:]):
+    for passage in found:
         gap = request.paragraph_gap if passage.is_paragraph else request.gap
         first, *rest = split_text(passage.text, limit=limit, language=language) or [""]
         if starts_short and passage is found[0]:
@@ -53,8 +59,6 @@ def _lines(request: SpokenRequest, limit: int, language: str, starts_short: bool
         before = passage.source[: len(passage.source) - len(passage.text)]
         lines = [ScriptLine(before + first, first, passage.marks, gap)]
         lines += [ScriptLine(chunk, chunk, gap=request.gap) for chunk in rest]
-        if following is not None and following.marks:
-            lines[-1] = replace(lines[-1], ends_at_mark=True)
         yield from lines
 
 

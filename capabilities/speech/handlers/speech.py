@@ -1,7 +1,7 @@
 """Speech: the handler of POST /tts, and the base of all handlers that speak."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Generic, TypeVar
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from capabilities.speech.engines import Synthesizer
 from capabilities.speech.handlers.rendering import SpeechRenderer
-from capabilities.speech.handlers.script import write_script
+from capabilities.speech.handlers.script import ScriptLine, write_script
 from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.fields import AudioFile, SpokenInput
 from capabilities.speech.kinds.lexicon import Replacements
@@ -17,13 +17,16 @@ from capabilities.speech.kinds.speech import SpeechInput
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.settings import SynthesisSettings
 from capabilities.speech.voices.offered_voices import FAMILY, OfferedVoices, offered_voices
-from capabilities.speech.voices.voices import DEFAULT_LANGUAGE, Voice, VoiceUnknown
+from capabilities.speech.voices.voices import DEFAULT_LANGUAGE, MOST_FOR_SLOW, Voice, VoiceUnknown
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers
 from workers.engines import EngineBusy, EngineUnavailable
 from workers.engines.resources import Resources
 from workers.handler import Done, Handler, Outcome, Task
-from workers.media.audio.pcm import WavWriter
+from workers.media.audio.levelling import Levelled
+from workers.media.audio.loudness import MeasuredTrack
+from workers.media.audio.pcm import Pcm, WavWriter
+from workers.media.audio.track import Track
 
 log = get_logger(__name__)
 
@@ -82,6 +85,18 @@ class EngineChooser:
         check_readable(request.spoken_text, voice, voices)
         return self._family.engine(voice.engine), voice
 
+    def warning(self, request: SpokenInput, language: str | None, voice: Voice) -> str | None:
+        """Return which voice would suit a request better and what becomes of it; None if this is the best.
+
+        One that may come by itself begins to."""
+        voices, is_long = self.voices, len(request.text) > MOST_FOR_SLOW
+        best = f"Spoken by {voice.id}, the best voice here"
+        slow = voices.slow_voice(language) if is_long and voice.quality == "robotic" else None
+        if slow is not None and not self.is_named(request):
+            return f"{best} for so long a text. voice_name={slow.id} sounds natural and takes as long as people do."
+        better = voices.better(voice, voice_name=request.voice_name, language=language, is_long=is_long)
+        return None if better is None else f"{best} for this request. {self._family.demand(better.model)}"
+
     def renew(self) -> None:
         """Ask the engines what they offer now."""
         self.offers = order_offers(self._settings, self._family.offers())
@@ -118,7 +133,8 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
         failed: set[str] = set()
         while True:
             try:
-                return self.speak(task, _renderer(request, engine, voice, asked))
+                warning = self.chooser.warning(request, language, voice)
+                return self.speak(task, _renderer(request, engine, voice, asked, warning))
             # VoiceUnknown: its model was just removed.
             except (EngineUnavailable, VoiceUnknown) as error:
                 if isinstance(error, EngineBusy) or self.chooser.is_named(request):
@@ -132,13 +148,30 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
                 log.warning("voice failed, the next one speaks", engine=last, reason=reason)
 
 
-def _renderer(request: SpokenInput, engine: Synthesizer, voice: Voice, asked: str | None) -> SpeechRenderer:
+def _renderer(
+    request: SpokenInput, engine: Synthesizer, voice: Voice, asked: str | None, warning: str | None
+) -> SpeechRenderer:
     entries = request.lexicon
     if request.is_detected:  # else the API has left out the entries of other languages
         entries = tuple(entry for entry in entries if entry.language is None or voice.speaks(entry.language))
-    return SpeechRenderer(
-        engine, voice, request.speed, request.pitch, request.gain_db, Replacements(entries), asked=asked
-    )
+    replacements = Replacements(entries)
+    return SpeechRenderer(engine, voice, request.speed, request.pitch, replacements, asked=asked, warning=warning)
+
+
+def append_all(
+    track: Track,
+    speaking: SpeechRenderer,
+    script: Sequence[ScriptLine],
+    timeline: Timeline,
+    stop: Callable[[], bool],
+) -> Iterator[None]:
+    """Append a script with its pauses to a track and note its times; yield after each line."""
+    for spoken in speaking.perform(script, stop=stop):
+        track.append_silence(spoken.silence)
+        timeline.add(spoken, track.duration)
+        if spoken.utterance is not None:
+            track.append_sound(spoken.utterance.sound)
+        yield
 
 
 class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
@@ -148,17 +181,21 @@ class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
         """Speak one text into a file, not into memory. Other texts of this process speak between its lines."""
         script = write_script(task.input, limit=TURN_CHARACTERS, language=speaking.language)
         timeline = Timeline(task.input, speaking.language, wanted=task.input.timestamps)
-        with tempfile.TemporaryFile(prefix="pressroom-") as file:
-            writer = WavWriter(file, speaking.voice.natural_sample_rate_hertz)
-            with closing(writer):
-                for spoken in speaking.perform(script, stop=task.is_stopped):
-                    writer.write_silence(spoken.silence)
-                    timeline.add(spoken, writer.duration)
-                    if spoken.utterance is not None:
-                        writer.write(spoken.utterance.sound)
-                duration = writer.duration
+        rate = speaking.voice.natural_sample_rate_hertz
+        with MeasuredTrack(rate) as track, tempfile.TemporaryFile(prefix="pressroom-") as file:
+            for _ in append_all(track, speaking, script, timeline, task.is_stopped):
+                pass
+            duration = track.duration
+            with closing(WavWriter(file, rate)) as writer:
+                for samples in Levelled(track, track.measured(), gain_db=task.input.volume_gain_db).blocks():
+                    writer.write(Pcm(samples, rate))
             file.seek(0)
-            artifact = task.store(file, suffix=".wav")
-        seconds, times = duration.total_seconds(), timeline.keep(task, duration)
-        wav = AudioFile(artifact=artifact, voice=speaking.voice.id, duration_seconds=seconds, times=times)
-        return Done(wav, engine=speaking.voice.engine)
+            artifact = task.store(file, suffix=".wav", made=speaking.made)
+        wav = AudioFile(
+            artifact=artifact,
+            voice=speaking.voice.id,
+            warning=speaking.warning,
+            duration_seconds=duration.total_seconds(),
+            times=timeline.keep(task, duration),
+        )
+        return Done(wav, engine=speaking.voice.engine, models=speaking.made.models)

@@ -5,7 +5,15 @@ from typing import Any
 
 from pydantic import Field
 
-from capabilities.speech.kinds.fields import AudioFile, OneFile, SpeechKind, SpokenInput, SpokenRequest, TextTooLong
+from capabilities.speech.kinds.fields import (
+    AudioFile,
+    Mp3Fields,
+    OneFile,
+    SpeechKind,
+    SpokenInput,
+    SpokenRequest,
+    TextTooLong,
+)
 from capabilities.speech.kinds.timestamps import TimedSpeech, Timestamps
 from pipeline.kind import Answer, Kind
 from pipeline.offers.offers import Offers
@@ -23,7 +31,7 @@ class BatchTextTooLong(TextTooLong):
         return {"error": self.message, "suggestion": suggestion, "code": self.code, **self.at_fault, **self.details}
 
 
-class SpeechBatchRequest(SpokenRequest):
+class SpeechBatchRequest(SpokenRequest, Mp3Fields):
     """A text, its voice and the pause between its chunks."""
 
     pause_duration: float = Field(800, ge=0, le=10_000, description="Milliseconds of pause between segments.")

@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, StringConstraints
+from pydantic import AliasChoices, Field, StringConstraints
 
 from capabilities.speech.kinds.lexicon import LexiconEntry
 from capabilities.speech.kinds.pauses import NONE, PARAGRAPH, Passage, check_silence, passages
@@ -13,7 +13,7 @@ from capabilities.speech.kinds.timestamps import SpokenTimes, timed_speech
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, Answer, FinishedItem, NewItem, Request, Response, Stored
+from pipeline.kind import NOT_BLANK, WHOLE, Answer, FinishedItem, NewItem, Origin, Request, Response, Stored
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 
@@ -34,7 +34,9 @@ class SpokenRequest(Request):
         None, description="Language code such as en, es or fr; auto detects it. Default: the voice's language, or en."
     )
     voice_name: VoiceName | None = Field(
-        None, description="A voice of GET /tts/voices, or one of OpenAI's names, such as nova."
+        None,
+        validation_alias=AliasChoices("voice_name", "voice"),
+        description="A voice of GET /tts/voices by its id or name, such as Heart, or one of OpenAI's, such as nova.",
     )
     speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate; below 1.0 slower, above 1.0 faster.")
     pitch: float = Field(0.0, ge=-20, le=20, description="Semitones up or down.")
@@ -44,11 +46,6 @@ class SpokenRequest(Request):
     has_paragraphs: ClassVar[bool] = True
     #: Whether a malformed pause mark is refused. If not, it is read aloud.
     has_strict_marks: ClassVar[bool] = True
-
-    @property
-    def gain_db(self) -> float:
-        """The gain in decibels."""
-        return 0.0
 
     @property
     def gap(self) -> timedelta:
@@ -83,6 +80,13 @@ class SpokenRequest(Request):
         return "".join(passage.text for passage in self.passages)
 
 
+class Mp3Fields(Request):
+    """The form of an MP3."""
+
+    bit_rate: Annotated[int, WHOLE] = Field(192, ge=32, le=320, description="Kilobits a second of the MP3.")
+    channels: Annotated[int, WHOLE] = Field(1, ge=1, le=2, description="1: mono; 2: the same sound on both sides.")
+
+
 class SpokenInput(SpokenRequest):
     """A request as it is stored, with the entries of the account's lexicon at submission."""
 
@@ -98,6 +102,7 @@ class AudioFile(Stored):
     artifact: str
     duration_seconds: float
     voice: str | None = None
+    warning: str | None = None
     times: SpokenTimes | None = None
 
 
@@ -123,6 +128,7 @@ class SpeechKind:
     #: Longest text, in Unicode code points (docs/speech.md), and the routes for longer ones, with their limits.
     max_characters: ClassVar[int]
     longer_routes: ClassVar[Mapping[str, int]] = {}
+    origins: ClassVar[Mapping[str, Origin]] = {"": "synthetic"}
     #: Credits on top of those for the speech.
     more_credits: ClassVar[int] = 0
 
@@ -167,34 +173,39 @@ class SpeechKind:
         return [NewItem(request, speech_credits(len(request.text)) + self.more_credits)]
 
 
-def voice_header(voice: str | None) -> dict[str, str]:
-    """Return the header that names the voice; empty if there is no voice, or its name does not fit in a header."""
-    return {"X-Voice": voice} if voice and voice.isascii() and voice.isprintable() else {}
+def voice_headers(voice: str | None, warning: str | None) -> dict[str, str]:
+    """Return the headers that name the voice and warn of it, without what does not fit in a header."""
+    told = {"X-Voice": voice, "X-Warning": warning}
+    return {name: value for name, value in told.items() if value and value.isascii() and value.isprintable()}
 
 
 class OneFile:
     """The answer of the kinds that deliver one audio file."""
 
     answer: ClassVar[Answer] = Answer("audio/mpeg")
+    shown_by: ClassVar[tuple[str, ...]] = ("artifact",)
     filename: ClassVar[str]
 
     def response(self, job: Job, items: Sequence[FinishedItem[Any, AudioFile]]) -> Response:
         """Return the file, or JSON with its timestamps and a link to it."""
         sound = items[0].delivered
-        if sound.times is not None and job.expires_at is not None:
+        headers = voice_headers(sound.voice, sound.warning)
+        if sound.times is not None:
             media = timed_speech(
                 sound.times,
                 artifact=sound.artifact,
-                expires_at=job.expires_at,
+                expires_at=job.expires_at or items[0].ended_at,  # a kept job has none; its links are made anew
                 content_type=self.answer.content_type,
                 duration=round(sound.duration_seconds, 3),
                 voice=sound.voice,
                 engine=job.engine,
+                warnings=[sound.warning] if sound.warning else [],
+                origin="synthetic",
                 credits_used=items[0].credits,
             )
-            return Response(media, headers=voice_header(sound.voice))
+            return Response(media, headers=headers)
         return Response(
             artifacts=[sound.artifact],
             content_type=self.answer.content_type,
-            headers={"Content-Disposition": f"attachment; filename={self.filename}", **voice_header(sound.voice)},
+            headers={"Content-Disposition": f"attachment; filename={self.filename}", **headers},
         )

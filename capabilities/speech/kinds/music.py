@@ -1,9 +1,11 @@
 """Music: puts background music under a spoken text or under a recording."""
 
+from types import MappingProxyType
+
 from pydantic import Field
 
 from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatchRequest
-from capabilities.speech.kinds.fields import AudioFile, OneFile, SpeechKind, SpokenInput
+from capabilities.speech.kinds.fields import AudioFile, Mp3Fields, OneFile, SpeechKind, SpokenInput
 from capabilities.speech.kinds.timestamps import TimedSpeech
 from pipeline.kind import Answer, Kind, NewItem, Request
 
@@ -46,7 +48,7 @@ class SpeechWithMusic(SpeechKind, OneFile, Kind[SpeechWithMusicRequest, SpeechWi
     filename = "output_with_music.mp3"
 
 
-class AddMusicRequest(MusicFields):
+class AddMusicRequest(MusicFields, Mp3Fields):
     """The music under a recording."""
 
 
@@ -62,6 +64,7 @@ class AddMusic(OneFile, Kind[AddMusicRequest, AddMusicRequest, AudioFile]):
     files = ("audio", "music")
     example = {"audio": "@speech", "music": "@music"}
     filename = "output_with_music.mp3"
+    origins = MappingProxyType({"": "composed"})
 
     def items(self, request: AddMusicRequest) -> list[NewItem[AddMusicRequest]]:
         return [NewItem(request, MUSIC_CREDITS)]

@@ -15,10 +15,6 @@ class SpeechRequest(SpokenRequest):
     volume_gain_db: float = Field(0.0, ge=-96, le=16, description="Gain in decibels; a limiter prevents clipping.")
     timestamps: Timestamps = False
 
-    @property
-    def gain_db(self) -> float:
-        return self.volume_gain_db
-
 
 class SpeechInput(SpeechRequest, SpokenInput):
     """A SpeechRequest as it is stored."""

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from capabilities.speech.kinds.fields import SpeechKind, SpokenInput, SpokenRequest, voice_header
+from capabilities.speech.kinds.fields import SpeechKind, SpokenInput, SpokenRequest, voice_headers
 from pipeline.audio_formats import AUDIO_FORMATS, CONTENT_TYPES, MEDIA_TYPES, AudioFormat
 from pipeline.kind import WHOLE, Answer, FinishedItem, Kind, Response
 from pipeline.lifecycle.jobs import Job
@@ -48,5 +48,5 @@ class SpeechStream(SpeechKind, Kind[SpeechStreamRequest, SpeechStreamInput, Part
         return Response(
             artifacts=[parts.key(number) for number in range(parts.count)],
             content_type=CONTENT_TYPES[wanted if wanted in AUDIO_FORMATS else "mp3"],
-            headers={"Content-Disposition": "inline", **voice_header(parts.voice)},
+            headers={"Content-Disposition": "inline", **voice_headers(parts.voice, parts.warning)},
         )

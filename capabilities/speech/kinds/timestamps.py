@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from pipeline.kind import FileLink, Stored
+from pipeline.kind import FileLink, Origin, Stored
 from pipeline.subtitles.segments import Segment
 from pipeline.timestamps import Timestamp, timestamp
 
@@ -48,9 +48,11 @@ class TimedSpeech(BaseModel):
     duration: float = Field(description="Seconds of audio.")
     voice: str | None
     engine: str | None
+    origin: Origin
     estimated: bool = Field(description="The engine told no times; they are estimated from the lengths of words.")
     sentences: list[TimedSentence]
     words: list[TimedWord]
+    warnings: list[str] = Field(description="Why another voice would suit the request better.")
     srt_url: str = Field(description="Subtitles as SubRip.")
     vtt_url: str = Field(description="Subtitles as WebVTT.")
     credits_used: int

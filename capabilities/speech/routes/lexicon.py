@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from pydantic import BaseModel, Field
 
 from api.http.bodies.bodies import read_json, refuse_length
-from api.http.bodies.fields import read_fields
+from api.http.bodies.fields import read_sent_fields
 from api.http.bodies.forms import Upload
 from api.http.operations import Operation, Reply
 from api.services.auth import header_key
@@ -106,8 +106,6 @@ class LexiconResource(Resource):
         caller = await self._services.authenticate_reader(req)
         _show(resp, await self._services.database.run(find_lexicon(caller.account_id)))
 
-    on_head = on_get
-
     @Operation(
         id="put_lexicon",
         tag="synthesis",
@@ -124,7 +122,7 @@ class LexiconResource(Resource):
         caller = await services.authenticate_reader(req) if header_key(req) else None
         body, fields = await read_json(req, max_bytes=MAX_BODY_BYTES)
         caller = caller or await services.authenticate_reader(req, fields.get("api_key"))
-        entries = read_fields(LexiconRequest, body).entries
+        entries = read_sent_fields(req, LexiconRequest, body).entries
         _refuse_doubles(entries)
         _show(resp, await services.database.run(replace_lexicon(caller.account_id, list(map(as_json, entries)))))
 

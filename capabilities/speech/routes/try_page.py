@@ -4,9 +4,14 @@ from api.try_pages import Call, Trial, TryPage
 from capabilities.speech.kinds.fields import CHARACTERS_PER_CREDIT
 from capabilities.speech.kinds.music import MUSIC_CREDITS
 
-PRICE = f"1 credit per started {CHARACTERS_PER_CREDIT:,} characters"
 RENAMED = {"voice_name": "voice"}
 SOUND = "audio/*,video/*"
+
+
+def _spoken(kind: str, label: str, method: str, saves: str, more_credits: int = 0) -> Trial:
+    price = f"1 credit per started {CHARACTERS_PER_CREDIT:,} characters"
+    call = Call(method, "text", RENAMED)
+    return Trial(kind, label, price, call, saves, per_credit=CHARACTERS_PER_CREDIT, more_credits=more_credits)
 
 
 TRY = TryPage(
@@ -14,22 +19,10 @@ TRY = TryPage(
     title="Speech",
     lead="Compare voices, and hear your text.",
     trials=(
-        Trial("speech", "A short text, as WAV", PRICE, Call("speak", "text", RENAMED), saves="output.wav"),
-        Trial("speech_batch", "A long text, as MP3", PRICE, Call("speak_long", "text", RENAMED), saves="chapter.mp3"),
-        Trial(
-            "speech_stream",
-            "A stream, played while it is spoken",
-            f"{PRICE} spoken",
-            Call("stream_speech", "text", RENAMED),
-            saves="stream.mp3",
-        ),
-        Trial(
-            "speech_with_music",
-            "A text over music",
-            f"{PRICE}, plus {MUSIC_CREDITS} for the music",
-            Call("speak_with_music", "text", RENAMED),
-            saves="output_with_music.mp3",
-        ),
+        _spoken("speech", "A sound file", "speak", "output.wav"),
+        _spoken("speech_batch", "A long sound file", "speak_long", "chapter.mp3"),
+        _spoken("speech_stream", "Listen at once", "stream_speech", "stream.mp3"),
+        _spoken("speech_with_music", "Text over music", "speak_with_music", "output_with_music.mp3", MUSIC_CREDITS),
         Trial(
             "add_music",
             "Music under a recording",
@@ -55,5 +48,6 @@ TRY = TryPage(
     template="speech.html",
     script="try_speech.js",
     submit="Speak",
+    icon="audio-lines",
     order=1,
 )

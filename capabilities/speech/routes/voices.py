@@ -63,5 +63,3 @@ class Voices(Resource):
             resp.status = falcon.HTTP_304
         else:
             resp.data = body
-
-    on_head = on_get

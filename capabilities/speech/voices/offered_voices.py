@@ -14,6 +14,7 @@ from capabilities.speech.voices.voices import (
     DEFAULT_LANGUAGE,
     MAIN_REGION,
     MOST_FOR_SLOW,
+    REGIONAL,
     Gender,
     LanguageUnknown,
     Voice,
@@ -169,6 +170,28 @@ class OfferedVoices:
         voices = [model for model in self._fetchable if model.voices]
         found = (model for tag in lookup(language) for model in voices if has_language(model.languages, tag))
         return next(found, None)
+
+    def better(self, voice: Voice, *, voice_name: str | None, language: str | None, is_long: bool) -> Fetchable | None:
+        """Return the model to fetch for a voice that suits a request better than the one picked for it, or None.
+
+        A model that comes on demand is slow, so a long text wants another one."""
+        if self.is_own_name(voice_name):
+            return None
+        tag = folded(language or DEFAULT_LANGUAGE)
+        if voice.quality == "robotic" or (language and REGIONAL.fullmatch(tag) and not voice.speaks(tag)):
+            base = tag if voice.quality == "natural" else tag.partition("-")[0]
+            suited = [model for model in self._fetchable if model.voices and has_language(model.languages, base)]
+        elif (alias := self.alias(voice_name)) and voice.ssml_gender != alias.gender and voice.speaks(DEFAULT_LANGUAGE):
+            suited = [model for model in self._fetchable if set(alias.voices) & set(model.voices)]
+        else:
+            return None
+        return min(suited, key=lambda model: model.on_demand == is_long, default=None)
+
+    def slow_voice(self, language: str | None) -> Voice | None:
+        """Return a natural voice that speaks a language, but no long text unless it is named; None without one."""
+        slow = [voice for voice in self.ready if voice.is_slow]
+        speakers = (voice for tag in lookup(language or DEFAULT_LANGUAGE) for voice in slow if voice.speaks(tag))
+        return next(speakers, None)
 
     def _refuse_known(self, voice_name: str) -> None:
         """Raise VoiceNotInstalled if a model that could be fetched has the voice."""

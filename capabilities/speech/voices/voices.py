@@ -112,7 +112,8 @@ def pick_voice(
 ) -> Voice:
     """Return the voice for a text of so many characters; `offers` are in order of preference of their engines.
 
-    Case is ignored, and `_` stands for `-`. A region without a voice gets a voice of its language (RFC 4647, lookup).
+    A voice is named by its id, such as af_heart, or its name, such as Heart. Case is ignored, and `_` stands for `-`. A
+    region without a voice gets a voice of its language (RFC 4647, lookup).
     Raises VoiceUnknown, LanguageUnknown, VoiceLanguageMismatch, and InvalidRequest (`language_not_supported`) for a
     long text that only slow voices speak."""
     if voice_name is None:
@@ -129,9 +130,11 @@ def pick_voice(
                     field="language",
                 ) from None
             raise
-    voice = next((offer for offer in offers if folded(offer.id) == folded(voice_name)), None)
-    if voice is None:
+    named = [offer for offer in offers if folded(offer.id) == folded(voice_name)]
+    named += [offer for offer in offers if folded(offer.name) == folded(voice_name)]
+    if not named:
         raise VoiceUnknown(f"There is no voice {quoted(voice_name)}; GET /tts/voices lists the voices.")
+    voice = next((offer for offer in named if language is None or offer.speaks(language)), named[0])
     if language is not None and not voice.speaks(language):
         raise VoiceLanguageMismatch(
             f"The voice {voice.id} speaks {', '.join(voice.language_codes)}, not {quoted(language)}: "

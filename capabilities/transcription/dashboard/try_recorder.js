@@ -1,7 +1,7 @@
 // Recorder: what the microphone hears becomes the file of a form's field, where the browser allows it.
 
 import { clock, make, saveLink } from "./try_dom.js";
-import { chooseFile } from "./try_request.js";
+import { chooseFiles } from "./try_request.js";
 
 const SUFFIXES = { "audio/webm": "webm", "audio/mp4": "m4a", "audio/ogg": "ogg" };
 
@@ -46,6 +46,6 @@ async function record(state, button, told) {
 function keep(state, sound, told) {
   const type = sound.type.split(";")[0];
   const file = new File([sound], `recording.${SUFFIXES[type] ?? "webm"}`, { type });
-  chooseFile(state.input, file);
+  chooseFiles(state.input, [file]);
   told.replaceChildren(saveLink(file, file.name, `Download ${file.name}`));
 }

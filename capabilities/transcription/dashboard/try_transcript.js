@@ -1,50 +1,142 @@
-// Transcript: what is said, beside its player; a click on a word plays it.
+// Transcript: what is said, beside its player; a click on a word plays it, and each line can be corrected.
 
-import { copyButton, credits, facts, make, notes, saveLink } from "./try_dom.js";
+import { copyButton, credits, facts, languageName, make, notes, saveLink } from "./try_dom.js";
 import { startDrops } from "./try_files.js";
+import { keepTexts } from "./try_job.js";
 import { player, words } from "./try_player.js";
 import { start } from "./try_page.js";
 import { startRecorder } from "./try_recorder.js";
+import { edited, filesOf } from "./transcript_files.js";
 
 const ENDINGS = { text: "txt", srt: "srt", vtt: "vtt" };
+const LABELS = { srt: "SRT", vtt: "VTT", docx: "Word", txt: "Text" };
 
 /** Texts and subtitles are files; the player needs times, unless another form was chosen. */
 function build(request) {
   const ending = ENDINGS[request.fields.response_format];
   if (!ending) return { ...request, client: { ...request.client, drop: ["response_format"] } };
-  const client = { ...request.client, method: "subtitles", first: "audio", rename: { response_format: "form" }, to: true, then: [] };
+  const client = { ...request.client, method: "subtitles", first: "audio", rename: { response_format: "form" }, drop: ["keep_audio"], to: true, then: [] };
   return { ...request, client, saves: `transcript.${ending}` };
 }
 
 async function show(answer, { uploads, request }) {
   const audio = player(uploads.audio, "Your recording");
-  if (!request.saves) return spoken(await answer.json(), audio);
-  const text = await answer.text();
+  if (!request.saves) return spoken(await answer.json(), { audio, name: uploads.audio.name, job: answer.headers.get("X-Job-Id") });
+  return [audio, ...plain(await answer.text(), request.saves), facts([["Cost", credits(answer.headers.get("X-Credits-Used"))]])];
+}
+
+function plain(text, name) {
   return [
-    audio,
     make("pre", { class: "shown", tabindex: "0" }, text || "No speech found."),
-    make("p", { class: "actions" }, saveLink(new Blob([text], { type: "text/plain" }), request.saves, `Download ${request.saves}`), copyButton(() => text)),
-    facts([["Cost", credits(answer.headers.get("X-Credits-Used"))]]),
+    make("p", { class: "actions" }, saveLink(new Blob([text], { type: "text/plain" }), name, `Download ${name}`), copyButton(() => text)),
   ];
 }
 
-function spoken(transcript, audio) {
+function spoken(transcript, { audio, name, job, texts }) {
   const sure = transcript.language_probability;
-  const text = transcript.segments ? words(audio, transcript.segments) : make("p", {}, transcript.text);
+  const own = { texts };
   return [
     audio,
-    transcript.text ? text : make("p", { class: "note" }, "No speech found."),
+    transcript.text ? body(transcript, audio, own, job) : make("p", { class: "note" }, "No speech found."),
     notes(transcript.warnings),
-    make("p", { class: "actions" }, copyButton(() => transcript.text, "Copy the text"), copyButton(() => JSON.stringify(transcript, null, 2), "Copy as JSON")),
+    make("p", { class: "actions" }, downloads(transcript, own, name), copyButton(() => transcript.text, "Copy the text"), copyButton(() => JSON.stringify(transcript, null, 2), "Copy as JSON")),
     facts([
-      ["Language", transcript.language + (sure === null ? "" : ` (${Math.round(sure * 100)} % sure)`)],
+      ["Language", languageName(transcript.language) + (sure === null ? "" : ` (${Math.round(sure * 100)} % sure)`)],
       ["Length", `${transcript.duration.toFixed(1)} s`],
       ["Cost", credits(transcript.credits_used)],
     ]),
     transcript.draft ? notes(["A small engine made this draft; proofread it."]) : null,
-  ].flat();
+  ].flat().filter(Boolean);
 }
 
-const page = start({ build, show });
-startDrops(page.form);
-startRecorder(page.form.elements.audio, document.querySelector("[data-recorder]"));
+/** Return the words, and a button that makes each line a field. */
+function body(transcript, audio, own, job) {
+  if (!transcript.segments) return make("p", {}, transcript.text);
+  const box = make("div");
+  const read = () => (audio ? words(audio, edited(transcript, own.texts)) : make("div", {}, edited(transcript, own.texts).map((one) => make("p", {}, one.text))));
+  const button = make("button", { type: "button", class: "second small", "aria-pressed": "false" }, "Correct the text");
+  button.addEventListener("click", () => {
+    const isEditing = button.getAttribute("aria-pressed") === "false";
+    button.setAttribute("aria-pressed", String(isEditing));
+    button.textContent = isEditing ? "Done" : "Correct the text";
+    box.replaceChildren(isEditing ? lines(transcript, audio, own, job) : read());
+  });
+  box.append(read());
+  return make("div", {}, make("p", { class: "actions" }, button), box);
+}
+
+function lines(transcript, audio, own, job) {
+  return make("div", { class: "lines-edited" }, edited(transcript, own.texts).map((segment, place) => {
+    const area = make("textarea", { rows: 2, "aria-label": `Line ${place + 1}` });
+    area.value = segment.text;
+    area.addEventListener("focus", () => {
+      if (audio) audio.currentTime = segment.start;
+    });
+    area.addEventListener("change", () => {
+      own.texts ??= transcript.segments.map((one) => one.text);
+      own.texts[place] = area.value;
+      keepTexts(job, 0, { segments: own.texts });
+    });
+    return area;
+  }));
+}
+
+function downloads(transcript, own, name) {
+  const stem = (name ?? "transcript").replace(/\.[^.]*$/, "");
+  return Object.entries(LABELS).filter(([ending]) => transcript.segments || ending === "txt" || ending === "docx").map(([ending, label]) => {
+    const button = make("button", { type: "button", class: "second small", "aria-label": `Download as ${label}` }, label);
+    button.addEventListener("click", async () => saveLink(new Blob([await filesOf(transcript, own.texts)[ending]()]), `${stem}.${ending}`, "").click());
+    return button;
+  });
+}
+
+/** Many recordings, each a job. */
+export const bulk = {
+  kinds: [],
+  noun: ["recording", "recordings"],
+  verb: "Transcribe",
+  file: "audio",
+  most: 1,
+  atOnce: 2,
+  cost: 5,
+  isLeast: true,
+  file_name: "transcripts",
+  takes: (file) => (file.type && !/^(audio|video)\//.test(file.type) ? "This is no recording." : null),
+  settings: (fields) => fields,
+  request([row], fields) {
+    const body = new FormData();
+    for (const [field, value] of Object.entries({ ...fields, response_format: "verbose_json" })) body.set(field, String(value));
+    body.set("audio", row.file, row.name);
+    return { path: "/tts/stt", body };
+  },
+  texts(transcript, row) {
+    row.transcript = transcript;
+    return { texts: { language: transcript.language, seconds: transcript.duration, text: transcript.text } };
+  },
+  preview: (row) => [make("p", {}, row.texts.text.length > 300 ? `${row.texts.text.slice(0, 300)} …` : row.texts.text || "No speech found.")],
+  columns: () => [],
+  told: [{ name: "language" }, { name: "seconds" }, { name: "text" }],
+  async files(rows) {
+    const files = [];
+    for (const row of rows) {
+      for (const [ending, write] of Object.entries(filesOf(row.transcript, row.texts.segments))) files.push([`${row.name.replace(/\.[^.]*$/, "")}.${ending}`, await write()]);
+    }
+    return files;
+  },
+};
+
+/** Show a job's transcript on its own page, with its recording where that is kept. */
+export async function showJob({ job, read, items }) {
+  const answer = await read();
+  const row = items[0] ?? {};
+  const audio = row.shown_by ? player(row.shown_by, "The recording") : null;
+  const isFile = !(answer.headers.get("Content-Type") ?? "").startsWith("application/json");
+  if (isFile) return [audio, ...plain(await answer.text(), job.name ?? "transcript.txt")].filter(Boolean);
+  return spoken(await answer.json(), { audio, name: job.name, job: job.id, texts: row.edited?.texts.segments });
+}
+
+const page = start({ build, show, bulk });
+if (page) {
+  startDrops(page.form);
+  startRecorder(page.form.elements.audio, document.querySelector("[data-recorder]"));
+}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from babel import Locale
@@ -25,6 +26,12 @@ _CODES = (
 LANGUAGES = tuple(_CODES.split())
 #: What a text is taken for that is evidently in no other language.
 ENGLISH = "en"
+#: Most characters of a text, whatever the sound, and for each second of it: nobody says so much.
+MOST_CHARACTERS, CHARACTERS_A_SECOND = 500, 60
+#: The same of an answer in bytes, with times.
+MOST_BYTES, BYTES_A_SECOND = 2**16, 2**13
+#: Seconds of silence by which Whisper fills up its last window, at most.
+PADDED = 30.0
 #: Models of OpenAI's that know no `verbose_json`, and so no times.
 TIMELESS = re.compile(r"transcribe")
 
@@ -63,50 +70,55 @@ class EndpointTranscriber(EndpointEngine, Transcriber):
             form.append(("language", language))
         if prompt is not None:
             form.append(("prompt", prompt))
-        document = self._answer("/audio/translations" if translate else "/audio/transcriptions", form, timed, stop)
+        path = "/audio/translations" if translate else "/audio/transcriptions"
+        document = self._answer(Call(path, form=form, most=round(MOST_BYTES + BYTES_A_SECOND * seconds)), timed, stop)
         if not isinstance(text := document.get("text"), str):
             raise AnswerInvalid(self.name, "answered without a text")
         found = _language(document.get("language")) or language or evident_language(text, ENGLISH)
-        segments = (
-            _segments(document) if document.get("segments") else [Segment(start=0, end=seconds, text=text.strip())]
-        )
+        try:
+            segments = _segments(document, seconds) or [Segment(start=0, end=seconds, text=text.strip())]
+        except (TypeError, ValueError, AttributeError) as error:
+            raise AnswerInvalid(self.name, "answered with segments that can't be read") from error
+        if sum(len(segment.text) for segment in segments) > MOST_CHARACTERS + CHARACTERS_A_SECOND * seconds:
+            raise AnswerInvalid(self.name, f"answered with more text than anybody says in {seconds:.0f} s")
         yield Recognition(found, None, iter([segment for segment in segments if segment.text.strip()]))
 
-    def _answer(self, path: str, form: Form, timed: bool, stop: Callable[[], bool]) -> dict[str, Any]:
+    def _answer(self, call: Call, timed: bool, stop: Callable[[], bool]) -> dict[str, Any]:
         """Return the answer with times if the server has them; one that refuses the form is asked for plain JSON."""
         times = [("response_format", "verbose_json"), ("timestamp_granularities[]", "segment")]
         if timed:
             times.append(("timestamp_granularities[]", "word"))
         plain = [("response_format", "json")]
         try:
-            if TIMELESS.search(self.model):
-                return self._asked(path, [*form, *plain], stop)
-            return self._asked(path, [*form, *times], stop)
+            return self._asked(call, plain if TIMELESS.search(self.model) else times, stop)
         except RequestRefused:
-            return self._asked(path, [*form, *plain], stop)
+            return self._asked(call, plain, stop)
 
-    def _asked(self, path: str, form: Form, stop: Callable[[], bool]) -> dict[str, Any]:
+    def _asked(self, call: Call, more: Form, stop: Callable[[], bool]) -> dict[str, Any]:
         try:
-            return self.client.read(self.client.send([Call(path, form=form)], stop=stop)[0])
+            return self.client.read(self.client.send([replace(call, form=[*(call.form or ()), *more])], stop=stop)[0])
         except EndpointFailed as error:
             self.failed(error)
             raise
 
 
-def _segments(document: Mapping[str, Any]) -> list[Segment]:
+def _segments(document: Mapping[str, Any], latest: float) -> list[Segment]:
     """Return the segments of `verbose_json`, each with the words that begin in it."""
-    words = [_word(one) for one in document.get("words") or () if isinstance(one, dict) and one.get("word")]
+    words = [
+        Word(**_times(one, latest), word=str(one["word"])) for one in document.get("words") or () if one.get("word")
+    ]
     found = []
     for one in document.get("segments") or ():
-        start, end = float(one.get("start") or 0), float(one.get("end") or 0)
-        own = [word for word in words if start <= word.start < end] if words else None
-        found.append(Segment(start=start, end=max(start, end), text=str(one.get("text") or "").strip(), words=own))
+        times = _times(one, latest)
+        own = [word for word in words if times["start"] <= word.start < times["end"]] if words else None
+        found.append(Segment(**times, text=str(one.get("text") or "").strip(), words=own))
     return found
 
 
-def _word(one: Mapping[str, Any]) -> Word:
-    start, end = float(one.get("start") or 0), float(one.get("end") or 0)
-    return Word(start=start, end=max(start, end), word=str(one["word"]))
+def _times(one: Mapping[str, Any], latest: float) -> dict[str, float]:
+    """Return start and end of a part, within the sound as Whisper pads it."""
+    start, end = (max(0.0, min(latest + PADDED, float(one.get(name) or 0))) for name in ("start", "end"))
+    return {"start": start, "end": max(start, end)}
 
 
 def _language(told: Any) -> str | None:

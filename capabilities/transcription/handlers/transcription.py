@@ -1,5 +1,6 @@
 """Transcription: transcribes an uploaded recording window by window."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -36,6 +37,15 @@ log = get_logger(__name__)
 
 #: Longest decoding: four hours take a quiet core less than a minute, and a busy machine several.
 DECODING_LIMIT = timedelta(minutes=15)
+
+#: Endings of recordings that browsers play, by their first bytes.
+SUFFIXES = {
+    ".wav": re.compile(rb"RIFF"),
+    ".ogg": re.compile(rb"OggS"),
+    ".flac": re.compile(rb"fLaC"),
+    ".m4a": re.compile(rb"....ftyp", re.DOTALL),
+    ".webm": re.compile(rb"\x1a\x45\xdf\xa3"),
+}
 
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
 
@@ -206,8 +216,18 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
             )
             form = wanted.response_format
             artifact = task.store(rendered(transcript, wanted, transcribed.segments).encode(), suffix=ENDINGS[form])
-            delivered = TranscriptFile(artifact=artifact, response_format=form, duration_seconds=seconds)
+            kept = {"recording": _keep_recording(task)} if wanted.keep_audio else {}
+            delivered = TranscriptFile(artifact=artifact, response_format=form, duration_seconds=seconds, **kept)
             return Done(delivered, listened.engine.name, None if price == task.price else price)
+
+
+def _keep_recording(task: Task[RecordingInput]) -> str:
+    """Store the uploaded recording as an artifact; its first bytes tell its type. Returns its key."""
+    with task.upload("audio") as upload:
+        head = upload.read(16)
+        upload.seek(0)
+        suffix = next((suffix for suffix, begins in SUFFIXES.items() if begins.match(head)), ".mp3")
+        return task.store(upload, suffix=suffix)
 
 
 def _turns(resources: Resources) -> FairLock:

@@ -72,6 +72,9 @@ class TranscriptionRequest(RecordingRequest):
     """A recording, and the form of the answer."""
 
     response_format: Format = Field("json", description="The form of the answer.")
+    keep_audio: bool = Field(
+        False, description="Keep the recording as long as the transcript; otherwise it is deleted at the job's end."
+    )
 
     @property
     def form(self) -> Form:
@@ -90,6 +93,7 @@ class RecordingInput(Stored):
     prompt: str | None = None
     task: Task = "transcribe"
     granularities: tuple[Granularity, ...] = ()
+    keep_audio: bool = False
 
     @property
     def is_timed(self) -> bool:
@@ -103,6 +107,8 @@ class TranscriptFile(Stored):
     artifact: str
     response_format: Form
     duration_seconds: float
+    #: The artifact of the recording, where it is kept.
+    recording: str | None = None
 
 
 class Recorded:
@@ -129,6 +135,8 @@ class Recorded:
         """Return the recording as one item, at the price of one minute until its length is known."""
         # Rows keep only what is set.
         more: dict[str, Any] = {} if request.task == "transcribe" else {"task": request.task}
+        if isinstance(request, TranscriptionRequest) and request.keep_audio:
+            more["keep_audio"] = True
         if request.granularities:
             more["granularities"] = request.granularities
         wanted = RecordingInput(
@@ -144,6 +152,7 @@ class Transcription(Recorded, Kind[TranscriptionRequest, RecordingInput, Transcr
     routes = ("/tts/stt",)
     handler = "capabilities.transcription.handlers.transcription:TranscriptionHandler"
     summary = "Transcribe a recording of up to four hours, as JSON, text, SubRip or WebVTT."
+    shown_by = ("recording",)
     answer = Answer(model=Transcript, alternatives=("text/plain", "application/x-subrip", "text/vtt"))
 
     def response(self, job: Job, items: Sequence[FinishedItem[RecordingInput, TranscriptFile]]) -> Response:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from api.try_pages import Call, Trial, TryPage
+from api.try_pages import Bulk, Call, Trial, TryPage
 from capabilities.transcription.kinds.transcription import AUTO, FAMILY
 from capabilities.transcription.kinds.transcripts import CREDITS_PER_MINUTE
 from pipeline.offers.languages import offered_languages
@@ -21,16 +21,22 @@ def _languages(offers: Offers) -> Sequence[tuple[str, str]]:
 TRY = TryPage(
     slug="transcript",
     title="Transcript",
-    lead="Choose or record audio and read it; click a word to hear it.",
-    trials=(Trial("transcription", "A transcript", PRICE, Call("transcribe", "audio", more=("task",))),),
+    lead="Drop one recording, or many, and get text and subtitles; click a word to hear it.",
+    trials=(Trial("transcription", "A transcript", PRICE, Call("transcribe", "audio", more=("task", "keep_audio"))),),
     engines=(FAMILY,),
-    main=("audio", "language"),
-    labels={"audio": "Recording", "prompt": "Names and special words"},
+    main=("audio", "language", "keep_audio"),
+    labels={
+        "audio": "Recording",
+        "prompt": "Names and special words",
+        "keep_audio": "Keep the recording to hear it later",
+    },
     choices={"language": _languages},
-    starts={"response_format": "verbose_json"},
+    starts={"response_format": "verbose_json", "keep_audio": True},
+    bulk=Bulk("audio", "transcription"),
     accepts={"audio": "audio/*,video/*"},
     template="transcript.html",
     script="try_transcript.js",
     submit="Transcribe",
+    icon="captions",
     order=4,
 )

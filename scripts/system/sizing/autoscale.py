@@ -6,6 +6,7 @@ from pathlib import Path
 from pipeline.database import Database
 from pipeline.log import get_logger
 from pipeline.operations.load import QueueLoad, read_load
+from pipeline.operations.pauses import read_pauses
 from pipeline.operations.supervision import pools, scale
 from pipeline.registry import Kinds
 from scripts.system.sizing.bounds import read_bounds
@@ -42,8 +43,9 @@ class Autoscaler:
         if not bounds:
             return
         sizes = {pool.name: pool.wanted for pool in pools(self._data) if pool.scalable}
+        paused = {one.name for one in self._database.run(read_pauses()) if one.scope == "queue"}
         for load in self._database.run(read_load(self._kinds)).queues:
-            if load.queue in bounds and load.queue in sizes:
+            if load.queue in bounds.keys() - paused and load.queue in sizes:
                 self._scale(load, sizes[load.queue], bounds[load.queue])
 
     def _scale(self, load: QueueLoad, size: int, bounds: tuple[int, int]) -> None:

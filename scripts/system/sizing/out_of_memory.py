@@ -1,25 +1,14 @@
-"""Out of memory: how often the kernel has killed a process for its memory, in this container or on this machine."""
+"""Out of memory: programs that the kernel kills for their memory as they start."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
-#: Of a container, and of a whole machine.
-COUNTERS = (Path("/sys/fs/cgroup/memory.events"), Path("/proc/vmstat"))
 #: A program that is killed so often in a row is left alone for a while: each start takes the memory again.
 MOST, PAUSE = 3, timedelta(minutes=10)
+#: After so long a program has started, and its work is to blame, which the sweep gives up after three crashes.
+STARTED = timedelta(seconds=25)
 ADVICE = "give the machine more memory, run fewer processes, or start `pressroom up --small`"
-
-
-def count_kills() -> int:
-    """Return how many processes were killed; 0 where nobody counts."""
-    for file in COUNTERS:
-        try:
-            lines = dict(line.split() for line in file.read_text().splitlines())
-            return int(lines["oom_kill"])
-        except (OSError, KeyError, ValueError):
-            continue
-    return 0
 
 
 class Shortages:
@@ -29,15 +18,18 @@ class Shortages:
         self._count_kills = count_kills
         self._kills = 0
         self._in_a_row = 0
+        self._began = 0.0
 
     def watch(self) -> None:
         """Note that the program starts."""
         self._kills = self._count_kills()
+        self._began = time.monotonic()
 
     def have_struck(self, status: int) -> bool:
         """Return whether the program, which ended with this exit status, was killed for its memory."""
         has_struck = status != 0 and self._count_kills() > self._kills
-        self._in_a_row = self._in_a_row + 1 if has_struck else 0
+        soon = time.monotonic() - self._began < STARTED.total_seconds()
+        self._in_a_row = self._in_a_row + 1 if has_struck and soon else 0
         return has_struck
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from http_service import Answer, Service, Start
+from http_service import Answer, Service, Start, form
 from manual_worker import ManualWorker
 from payers import Payer, open_account
 
@@ -46,13 +46,33 @@ def test_a_key_is_made_and_its_secret_shown_once(service: Service, client: Payer
     secret = made.pop("api_key")
     assert is_well_formed(secret)
     assert made | {"id": "", "created_at": ""} == {
-        "id": "", "name": "Newsletter", "hint": secret[-4:], **LIMITS, "credits_used_this_month": 0,
-        "credits_held": 0, "created_at": "", "last_used_at": None,
+        "id": "", "name": "Newsletter", "hint": secret[-4:], **LIMITS, "priority": "normal",
+        "credits_used_this_month": 0, "credits_held": 0, "created_at": "", "last_used_at": None,
     }  # fmt: skip
     assert service.get(f"/keys/{made['id']}", client.api_key).json == made
     assert [key["name"] for key in service.get("/keys", client.api_key).json] == ["test", "Newsletter"]
     assert ask(service, secret).status == 202
     assert ask(service, secret, "/echo/again").status == 403
+
+
+def test_a_key_has_a_priority_which_a_request_may_exceed(service: Service, client: Payer) -> None:
+    made = make(service, client, priority="low")
+    files = (("audio", b"a", "a.wav"), ("music", b"m", "m.wav"))
+    body, content_type = form(("text", b"hi", None), ("priority", b"high", None), *files)
+
+    def priority(fields: dict[str, str], **headers: str) -> str:
+        job_id = service.submit({"text": "hi", **fields}, made["api_key"], **headers)
+        return str(service.get(f"/jobs/{job_id}", client.api_key).json["priority"])
+
+    assert priority({}) == "low"
+    assert priority({"priority": "normal"}) == "normal"
+    assert priority({}, X_Priority="high") == "high"
+    form_headers = {"Content-Type": content_type, "Prefer": "respond-async"}
+    assert service.post_bytes("/files-in", body, client.api_key, **form_headers).json["priority"] == "high"
+    refused = service.post("/echo", {"text": "hi", "priority": "urgent"}, client.api_key)
+    assert (refused.status, refused.json["details"][0]["field"]) == (400, "priority")
+    change(service, client.api_key, made["id"], {"priority": "high"})
+    assert service.get(f"/keys/{made['id']}", client.api_key).json["priority"] == "high"
 
 
 def test_a_key_without_limits_may_do_what_its_account_may(service: Service, client: Payer) -> None:

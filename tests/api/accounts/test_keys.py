@@ -10,6 +10,7 @@ import redis
 from http_service import Service, Start, form
 from manual_worker import ManualWorker
 from payers import Payer, open_account
+from waiting import wait_for
 
 from pipeline.accounts.keys import make_key, revoke_key
 from pipeline.database import Database, Statement
@@ -115,10 +116,7 @@ def test_the_use_of_a_key_is_noted_in_the_background(service: Service, api_datab
         {"id": client.api_key_id},
         lambda rows: rows[0]["last_used_at"],
     )
-    until = time.monotonic() + 120
-    while api_database.run(read) is None:
-        assert time.monotonic() < until
-        threading.Event().wait(0.05)
+    wait_for(lambda: api_database.run(read) is not None)
 
 
 def test_a_key_shows_up_in_no_log_row_queue_or_answer(

@@ -1,9 +1,8 @@
 """A suspended account is refused everywhere, and its jobs end."""
 
-import time
-
 from http_service import Service
 from payers import Payer, open_account
+from waiting import wait_for
 
 from pipeline import lifecycle
 from pipeline.database import Database
@@ -15,10 +14,7 @@ def suspend(database: Database, payer: Payer, *, suspended: bool = True) -> None
 
 def wait_for_status(service: Service, payer: Payer, status: int) -> None:
     """Return once all processes know: each trusts a key that it has looked up for some seconds."""
-    until = time.monotonic() + 60
-    while service.get("/jobs", payer.api_key).status != status:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    wait_for(lambda: service.get("/jobs", payer.api_key).status == status, seconds=60)
 
 
 def test_a_suspended_account_is_refused_with_its_reason_until_it_goes_on(

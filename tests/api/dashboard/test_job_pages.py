@@ -35,7 +35,7 @@ def listed(browser: Browser, query: str = "") -> list[str]:
 def flash_of(browser: Browser, answer: Answer) -> str:
     assert answer.status == 303, answer.body
     found = re.search(
-        r'<p class="flash (?:good|bad|plain)" role="status">(.*?)</p>', text_of(browser.get(answer.headers["location"]))
+        r'<p class="flash (?:good|bad|plain)">(.*?)</p>', text_of(browser.get(answer.headers["location"]))
     )
     assert found
     return unescape(found[1])

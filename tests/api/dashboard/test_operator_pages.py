@@ -1,16 +1,19 @@
 """The operators' pages: for operators alone, with true figures, and with changes that do what they say."""
 
+import html
+import json
 import re
-import time
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 import redis
+from api_kinds import KINDS
 from browser import Browser, sign_in
 from http_service import Service
 from manual_worker import ManualWorker, refuse
 from payers import Payer, open_account
+from waiting import wait_for
 
 from api.dashboard.pages.operators.queues import make_plots
 from capabilities.index_check.providers import pacing
@@ -20,10 +23,14 @@ from pipeline import job_log
 from pipeline.accounts.keys import KeyLimits, add_key, make_key, revoke_key
 from pipeline.database import Database, Statement
 from pipeline.offers.offers import Offer, publish_offers
+from pipeline.operations.endpoints import read_stored
 from pipeline.operations.model_requests import request_key
 from pipeline.operations.processes import HASH, Teller, downloads
 from pipeline.operations.samples import QueuePoint
+from pipeline.registry import load_kinds
 from pipeline.settings import Settings
+from pipeline.wakes.broker import WakeBroker, connect
+from scripts.system.mass_changing import MassChanging
 
 BASE = "/dashboard/operators"
 PAGES = ("queues", "processes", "engines", "failures", "accounts")
@@ -54,7 +61,7 @@ def test_only_operators_see_these_pages(service: Service, api_database: Database
         assert refused.status == 403
         assert b"operators_only" in refused.body
     changes: dict[str, dict[str, str]] = {"models/captioning": {}}
-    changes |= {"failures/retry": {}, "processes/scale": {}, f"accounts/{client.account_id}": {"change": "top-up"}}
+    changes |= {"failures/changes": {}, "processes/scale": {}, f"accounts/{client.account_id}": {"change": "top-up"}}
     for path, form in changes.items():
         assert anybody.post(f"{BASE}/{path}", form).status == 403
     assert "Operators" not in anybody.get("/dashboard").body.decode()
@@ -66,10 +73,8 @@ def test_an_operator_asks_for_the_model_that_suits_and_sees_how_much_has_come(
     model = {"model": "small-gguf", "bytes": 1_000}
     api_database.run(publish_offers([Offer("captioning", "llama", ready=False, content={"install": model})]))
     path = f"{BASE}/models/captioning"
-    until = time.monotonic() + 30  # the API keeps its copy of the offers for some seconds
-    while operator.get(path).json["install"] is None:
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    # The API keeps its copy of the offers for some seconds
+    wait_for(lambda: operator.get(path).json["install"] is not None, seconds=30)
 
     answer = operator.post(path, {})
     assert (answer.status, answer.json) == (202, {"install": {**model, "done": None}})
@@ -176,31 +181,67 @@ def test_engines_and_services_are_as_pools_have_told(operator: Browser, api_data
     assert "asked for a captcha" in said
 
 
+def change_jobs(service: Service, database: Database, redis_url: str, operator: Browser, **form: str) -> str:
+    """Have all jobs changed that match, and return what the page says then."""
+    operator.post(f"{BASE}/failures/changes", form)
+    broker = WakeBroker(connect(redis_url))
+    changing = MassChanging(database, broker, load_kinds(Settings(kinds=KINDS)), Settings(), lambda job_id: None)
+    while changing.work():
+        pass
+    return words_of(text_of(operator, "failures?period=hour"))
+
+
 def test_a_group_of_failures_is_tried_again_once(
-    operator: Browser, service: Service, api_database: Database, manual_worker: ManualWorker, client: Payer
+    operator: Browser,
+    service: Service,
+    api_database: Database,
+    redis_server: str,
+    manual_worker: ManualWorker,
+    client: Payer,
 ) -> None:
     failed = [service.submit({"text": "hi"}, client.api_key) for _ in range(2)]
     for _ in failed:
         manual_worker.work(refuse)
-    group = {"kind": "echo", "code": "cannot_be_done", "period": "hour"}
+    group = {
+        "change": "retry",
+        "kind": "echo",
+        "code": "cannot_be_done",
+        "hours": "1.0",
+        "account": str(client.account_id),
+    }
 
     page = text_of(operator, "failures?period=hour")
-    first = operator.post(f"{BASE}/failures/retry", group)
-    told = words_of(text_of(operator, "failures?period=hour"))
-    second = operator.post(f"{BASE}/failures/retry", group)
+    told = change_jobs(service, api_database, redis_server, operator, **group)
+    again = change_jobs(service, api_database, redis_server, operator, **group)
 
     assert "cannot_be_done" in page
     assert "It can&#39;t be done." in page
-    assert first.status == second.status == 303
-    assert "jobs were asked for again" in told
+    assert "Retry echo, failed or partial or expired, cannot_be_done" in told
+    assert "2 retried_before" in again
     jobs = service.get("/jobs", client.api_key).json
     assert len(jobs) == 4
     assert balance(api_database, client) == 1_000 - 2 * 3
     assert {job["state"] for job in jobs if job["id"] not in failed} == {"queued"}
 
+    cancelled = change_jobs(
+        service, api_database, redis_server, operator, change="cancel", account=str(client.account_id)
+    )
+
+    assert "Cancel all kinds, queued or running" in cancelled
+    assert balance(api_database, client) == 1_000
+    assert {job["state"] for job in service.get("/jobs", client.api_key).json} == {"failed", "cancelled"}
+    assert "is for jobs that are" in change_jobs(
+        service, api_database, redis_server, operator, change="cancel", state="succeeded"
+    )
+
 
 def test_what_is_asked_again_is_paid_by_no_key_that_is_for_other_routes(
-    operator: Browser, service: Service, api_database: Database, manual_worker: ManualWorker, client: Payer
+    operator: Browser,
+    service: Service,
+    api_database: Database,
+    redis_server: str,
+    manual_worker: ManualWorker,
+    client: Payer,
 ) -> None:
     job_id = service.submit({"text": "hi"}, client.api_key)
     manual_worker.work(refuse)
@@ -208,7 +249,8 @@ def test_what_is_asked_again_is_paid_by_no_key_that_is_for_other_routes(
     api_database.run(add_key(client.account_id, other, "other", KeyLimits(routes=("/many",))))
     api_database.run(revoke_key(client.api_key_id))
 
-    operator.post(f"{BASE}/failures/retry", {"kind": "echo", "code": "cannot_be_done", "period": "hour"})
+    form = {"change": "retry", "account": str(client.account_id)}
+    assert "1 no_valid_key" in change_jobs(service, api_database, redis_server, operator, **form)
 
     query = "SELECT id FROM job WHERE account_id = %(account)s"
     assert [str(row["id"]) for row in api_database.run(Statement(query, {"account": client.account_id}))] == [job_id]
@@ -307,3 +349,113 @@ def balance(database: Database, payer: Payer) -> int:
         "SELECT available FROM account WHERE id = %(id)s", {"id": payer.account_id}, lambda rows: rows[0]["available"]
     )
     return database.run(read)
+
+
+@pytest.mark.parametrize("scope", ["queue", "kind", "provider", "account"])
+def test_something_is_paused_seen_on_every_page_and_resumed(
+    operator: Browser, service: Service, api_database: Database, client: Payer, scope: str
+) -> None:
+    api_database.run(pacing.add_providers(["bing:1"]))
+    name = {"queue": "synthesis", "kind": "speech", "provider": "bing"}.get(scope, str(client.account_id))
+    form = {"scope": scope, "name": name, "back": f"{BASE}/engines"}
+
+    paused = operator.post(f"{BASE}/pauses", {**form, "change": "pause", "reason": "<b>repairs"})
+
+    assert paused.headers["location"] == f"{BASE}/engines"
+    assert f"Paused: {scope}" in words_of(text_of(operator, "accounts"))
+    assert "&lt;b&gt;repairs" in text_of(operator, "queues")
+    label = "" if scope == "account" else name  # nobody reads ids of accounts there
+    assert f'pressroom_paused{{name="{label}",scope="{scope}"}} 1.0' in service.get("/metrics").body.decode()
+
+    operator.post(f"{BASE}/pauses", {**form, "change": "resume", "back": "https://elsewhere.example"})
+
+    assert "Paused:" not in text_of(operator, "queues")
+    assert "pressroom_paused{" not in service.get("/metrics").body.decode()
+    refused = operator.post(f"{BASE}/pauses", {**form, "change": "pause", "name": "nonsense"})
+    assert refused.status == 303
+    assert "Paused:" not in text_of(operator, "queues")
+
+
+def test_a_machine_short_of_disk_is_named_to_operators_alone(
+    operator: Browser, service: Service, api_database: Database, client: Payer, redis_server: str
+) -> None:
+    told = json.loads(Teller(lambda: "vision").tell()) | {"host": "attic", "free_bytes": 5_000_000}
+    with redis.Redis.from_url(redis_server) as connection:
+        connection.hset(HASH, "attic:7", json.dumps(told))
+        operator.post(f"{BASE}/pauses", {"change": "resume", "scope": "queue", "name": "vision"})  # reads anew
+        page = text_of(operator, "queues")
+        anybody = sign_in(service, api_database, client).get("/dashboard").body.decode()
+        connection.hdel(HASH, "attic:7")
+
+    assert "The disk of attic is nearly full: 5 MB are left." in page
+    assert "attic" not in anybody
+
+
+def test_an_endpoint_is_added_tried_and_removed_and_its_key_never_shown(
+    operator: Browser, service: Service, api_database: Database, client: Payer
+) -> None:
+    key, path = f"sk-{uuid4()}", f"{BASE}/endpoints"
+    form = {"change": "add", "name": "attic", "url": "http://user:pw@10.0.0.7:11434/v1", "key": key, "captions": "eyes"}
+    assert sign_in(service, api_database, client).post(path, form).status == 403
+
+    def change(**fields: str) -> str:
+        operator.post(path, {**form, **fields})
+        return words_of(text_of(operator, "engines"))
+
+    assert "has to begin with http" in change()
+    assert "begin with http" in change(url="file:///etc/passwd")
+    assert "is no name" in change(url="http://10.0.0.7:11434/v1", name="Attic!")
+    assert "at least one use" in change(url="http://10.0.0.7:11434/v1", captions="")
+    added = change(url="http://10.0.0.7:11434/v1")
+    assert "attic is added." in added
+    assert "Pictures to 10.0.0.7:11434" in added
+    assert "There is an endpoint attic already." in change(url="http://10.0.0.8/v1")
+    (row,) = api_database.run(read_stored())
+    assert row.sealed_key is not None
+    assert key.encode() not in row.sealed_key
+    assert "key" not in row.settings
+    assert "Each pool asks attic now" in change(change="try")
+    assert operator.post(f"{BASE}/pauses", {"change": "pause", "scope": "provider", "name": "attic"}).status == 303
+    assert "Paused: provider attic" in words_of(text_of(operator, "queues"))
+    operator.post(f"{BASE}/pauses", {"change": "resume", "scope": "provider", "name": "attic"})
+
+    removed = change(change="remove")
+
+    assert "attic and its key are removed." in removed
+    assert api_database.run(read_stored()) == []
+    assert "No endpoint 'attic'" in html.unescape(change(change="remove"))
+    assert key not in service.log.read_text()
+
+
+def test_an_account_is_made_and_its_owner_signs_in_by_the_link_once(
+    operator: Browser, service: Service, api_database: Database
+) -> None:
+    name, email = f"Press <{uuid4()}>", f"{uuid4()}@example.org"
+    form = {"name": name, "email": email, "tier": "pro", "credits": "1,500"}
+
+    page = operator.post(f"{BASE}/accounts", form).body.decode()
+    (link,) = set(re.findall(r"http://[^\s\"<]+/dashboard/sign-in/link\?token=[\w-]+", page))
+    again = operator.post(f"{BASE}/accounts", form)
+    owner = Browser(service)
+    token = link.partition("token=")[2]
+    shown = owner.get(f"/dashboard/sign-in/link?token={token}").body.decode()
+    csrf = re.search(r'name="csrf_token" value="([^"]+)"', shown)
+    assert csrf
+    signed_in = owner.post("/dashboard/sign-in/link", {"token": token}, token=csrf[1])
+
+    assert html.escape(name) in page
+    assert again.status == 303
+    assert "Another account has the e-mail" in words_of(text_of(operator, "accounts"))
+    assert signed_in.headers["location"] == "/dashboard/account"
+    assert "1,500" in owner.get("/dashboard").body.decode()
+    assert token not in text_of(operator, "accounts")
+    assert token not in service.log.read_text()
+    query = (
+        "SELECT id, tier, (SELECT count(*) FROM api_key k WHERE k.account_id = a.id AND k.revoked_at IS NULL) AS keys"
+    )
+    (row,) = api_database.run(Statement(f"{query} FROM account a WHERE email = %(email)s", {"email": email}))
+    assert (row["tier"], row["keys"]) == ("pro", 1)  # the browser's own
+    invited = operator.post(f"{BASE}/accounts/{row['id']}", {"change": "invite"}).body.decode()
+    assert "sign-in/link?token=" in invited
+    for wrong in ({"name": ""}, {"tier": "gold"}, {"credits": "-5"}, {"credits": "many"}, {"email": "nobody"}):
+        assert operator.post(f"{BASE}/accounts", {**form, "email": f"{uuid4()}@x.example", **wrong}).status == 303

@@ -69,10 +69,10 @@ def test_every_kind_can_be_tried(browser: Browser) -> None:
 def test_fields_have_the_limits_of_the_models_that_check_them(browser: Browser) -> None:
     page = browser.get("/dashboard/try/speech").body.decode()
 
-    (speed,) = re.findall(r'<input[^>]*name="speed"[^>]*>', page)
-    assert 'min="0.25"' in speed
-    assert 'max="4.0"' in speed
-    assert 'data-default="1"' in speed
+    (pitch,) = re.findall(r'<input[^>]*name="pitch"[^>]*>', page)
+    assert 'min="-20"' in pitch
+    assert 'max="20"' in pitch
+    assert 'data-default="0"' in pitch
     (text,) = re.findall(r'<textarea[^>]*name="text"[^>]*>', page)
     assert " required" in text
     for name in re.findall(r'<(?:input|select|textarea)[^>]*id="(try-[\w-]+)"', page):

@@ -9,7 +9,7 @@ import struct
 import time
 
 import pytest
-from http_service import Answer, Service, Start, read_answer
+from http_service import Answer, Service, Start, form, read_answer
 from payers import Payer, open_account
 
 from api.http.bodies.bodies import BodiesTooMany, _Coming
@@ -520,3 +520,16 @@ def test_head_is_get_without_a_body(service: Service, client: Payer) -> None:
 def test_an_odd_path_is_not_found(service: Service, client: Payer, path: str) -> None:
     answer = service.get(path, client.api_key)
     assert answer.status == 404
+
+
+def test_fields_without_effect_are_named(service: Service, client: Payer) -> None:
+    odd, later = "x\r\nSet-Cookie: a=b ü", {"Prefer": "respond-async"}
+    answer = service.post("/echo", {"text": "hi", "txet": 1, odd: None, "webhook_url": None}, client.api_key, **later)
+    assert answer.headers["x-ignored-fields"] == "txet, x%0D%0ASet-Cookie%3A%20a%3Db%20%C3%BC"
+    assert "x-ignored-fields" not in service.post("/echo", {"text": "hi"}, client.api_key, **later).headers
+    made = service.post("/keys", {"name": "site", "route": ["/tts"]}, client.api_key)
+    assert (made.status, made.headers["x-ignored-fields"]) == (201, "route")
+    parts = [("text", b"hi", None), ("vol", b"1", None), ("audio", b"RIFF", "a.wav"), ("music", b"ID3", "m.mp3")]
+    content, content_type = form(*parts)
+    sent = service.post_bytes("/files-in", content, client.api_key, Content_Type=content_type, **later)
+    assert sent.headers["x-ignored-fields"] == "vol"

@@ -5,9 +5,7 @@ import hashlib
 import shutil
 import socket
 import struct
-import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
@@ -15,6 +13,7 @@ from uuid import uuid4
 import pytest
 from http_service import Answer, Service, form
 from payers import Payer, open_account
+from waiting import wait_for
 
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
@@ -126,16 +125,9 @@ def test_a_client_that_leaves_amid_its_upload_leaves_nothing(clean: Service, cli
     )
     with socket.create_connection(("127.0.0.1", clean.port)) as connection:
         connection.sendall(head.encode() + body[: 2 * MIB])
-        wait_until(lambda: kept(clean))
+        wait_for(lambda: kept(clean))
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    wait_until(lambda: not kept(clean))
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < until
-        threading.Event().wait(0.01)
+    wait_for(lambda: not kept(clean))
 
 
 def test_a_wrong_key_after_the_files_leaves_none_of_them(clean: Service) -> None:

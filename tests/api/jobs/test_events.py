@@ -3,7 +3,6 @@
 import http.client
 import json
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -15,6 +14,7 @@ import pytest
 from http_service import Service, Start
 from manual_worker import ManualWorker
 from payers import Payer
+from waiting import wait_for
 
 from pipeline import lifecycle
 from pipeline.lifecycle import Outcome
@@ -128,8 +128,5 @@ def test_who_follows_takes_a_place_and_gives_it_back(
         assert [name for name, _ in follow(service, done, client.api_key)] == ["ended"]
         response.close()
         connection.close()
-        until = time.monotonic() + 120
-        while service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=1").status != 202:
-            assert time.monotonic() < until
-            threading.Event().wait(0.05)
+        wait_for(lambda: service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=1").status == 202)
         assert next(follow(service, job_id, client.api_key))[0] == "progress"

@@ -13,7 +13,7 @@ from payers import Payer, open_account
 from pipeline import lifecycle
 from pipeline.accounts.keys import add_key, make_key
 from pipeline.database import Database, Statement
-from pipeline.lifecycle import Beat, ClaimedItem, Outcome
+from pipeline.lifecycle import Beat, Outcome
 
 
 def test_jobs_are_listed_newest_first_in_pages(service: Service, client: Payer) -> None:
@@ -197,19 +197,6 @@ def test_a_job_that_has_ended_is_not_cancelled(service: Service, client: Payer, 
     manual_worker.work()
     answer = service.post_bytes(f"/jobs/{job_id}/cancel", b"", client.api_key)
     assert (answer.status, answer.json["state"]) == (200, "succeeded")
-
-
-def test_a_late_report_of_a_cancelled_job_is_not_its_result(
-    service: Service, client: Payer, manual_worker: ManualWorker
-) -> None:
-    job_id = service.submit({"text": "hi"}, client.api_key)
-
-    def cancel_first(item: ClaimedItem) -> Outcome:
-        service.post_bytes(f"/jobs/{job_id}/cancel", b"", client.api_key)
-        return Outcome(item.item_id, "done", 3, {})
-
-    assert manual_worker.work(cancel_first) == []
-    assert service.get(f"/jobs/{job_id}/result", client.api_key).code == "job_cancelled"
 
 
 def test_a_job_of_a_kind_that_this_process_does_not_know_is_still_listed(

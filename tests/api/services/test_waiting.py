@@ -12,6 +12,7 @@ from http_service import Answer, Service, Start
 from manual_worker import ManualWorker
 from payers import Payer, open_account
 from servers import start_redis
+from waiting import wait_for
 
 from api.services.waiting import LOOK_EVERY_SECONDS
 from pipeline.database import Database, Statement
@@ -69,10 +70,7 @@ def test_redis_that_comes_back_is_used_again(
     with start(redis_url=url) as service, ThreadPoolExecutor() as pool:
         assert service.get("/readyz").json["missing"] == ["queue"]
         with start_redis(tmp_path / "redis"):
-            until = time.monotonic() + 120
-            while service.get("/readyz").status != 200:
-                assert time.monotonic() < until
-                threading.Event().wait(0.05)
+            wait_for(lambda: service.get("/readyz").status == 200)
             answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
             manual_worker.work_until_done(tell=False)
             assert answer.result().status == 200

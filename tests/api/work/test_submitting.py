@@ -54,6 +54,7 @@ def test_a_request_that_prefers_not_to_wait_gets_its_job(service: Service, clien
         "engine": None,
         "route": "/echo",
         "source": "api",
+        "priority": "normal",
         "name": None,
         "request_id": "",
         "links": {},

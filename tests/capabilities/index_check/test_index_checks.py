@@ -5,12 +5,13 @@ import io
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from search_engine import SearchEngine, search_engine
 from systems import FAST, Running, clean_environment, command, kill, only, system
+from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
@@ -46,20 +47,13 @@ def create(service: Running, *urls: str, **more: object) -> str:
     return str(answer.json["job_id"])
 
 
-def wait_until(holds: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
 def wait(service: Running, job_id: str) -> dict:
-    wait_until(lambda: service.ask(f"/indexing/jobs/{job_id}").json["status"] != "running")
+    wait_for(lambda: service.ask(f"/indexing/jobs/{job_id}").json["status"] != "running")
     return dict(service.ask(f"/indexing/jobs/{job_id}").json)
 
 
 def wait_for_queries(engine: SearchEngine, count: int) -> None:
-    wait_until(lambda: len(engine.asked) >= count)
+    wait_for(lambda: len(engine.asked) >= count)
 
 
 def listed_by_half(engine: SearchEngine, name: str) -> list[str]:

@@ -37,6 +37,15 @@ def test_english_is_natural_and_other_languages_are_spoken(
 
     assert (spoken.status, spoken.headers["X-Engine"], spoken.headers["X-Voice"]) == (200, engine, voice), spoken.body
     assert spoken.body[:4] == b"RIFF"
+    brings = {"de": "models fetch piper-de_DE-", "en-GB": "models fetch kokoro-82m"}.get(fields.get("language", ""))
+    assert brings in spoken.headers["X-Warning"] if brings else "X-Warning" not in spoken.headers
+
+
+@pytest.mark.parametrize("path", ["/tts/batch", "/tts/stream"])
+def test_chapters_and_streams_warn_of_a_robot_too(service: Running, path: str) -> None:
+    assert (
+        "models fetch kokoro-82m" in service.ask(path, {"text": "Buenos días.", "language": "es"}).headers["X-Warning"]
+    )
 
 
 @pytest.mark.parametrize("path", ["/tts/batch", "/tts/stream"])

@@ -10,6 +10,7 @@ from http.client import HTTPConnection, IncompleteRead
 import pytest
 from edge_service import EdgeService, edge_service
 from systems import Answer, Running, kill, only, system
+from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
@@ -146,10 +147,9 @@ def test_streams_at_once_are_served_evenly(service: Running) -> None:
             assert kill(pid, signal.SIGSTOP)
         for thread in threads:
             thread.start()
-        until = time.monotonic() + 120
-        while int(service.ask("/jobs?kind=speech_stream&state=queued").headers["X-Total-Count"]) < len(threads):
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        wait_for(
+            lambda: int(service.ask("/jobs?kind=speech_stream&state=queued").headers["X-Total-Count"]) >= len(threads)
+        )
     finally:
         for pid in workers:
             kill(pid, signal.SIGCONT)

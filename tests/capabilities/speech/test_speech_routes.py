@@ -14,6 +14,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 from systems import Answer, Running, clean_environment, command, only, system
+from waiting import wait_for
 
 from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.handlers.script import write_script
@@ -198,11 +199,17 @@ def test_music_lies_under_speech_and_stands_before_and_behind_it(service: Runnin
 def test_music_is_put_under_a_recording(service: Running, espeak: Espeak, music: Path) -> None:
     recording = encode_wav(espeak.speak(SENTENCES, voice="en-US"))
 
-    answer = send_form(service, "/tts/add-music", {}, {"audio": recording, "music": music.read_bytes()})
+    answer = send_form(
+        service,
+        "/tts/add-music",
+        {"bit_rate": "96", "channels": "2"},
+        {"audio": recording, "music": music.read_bytes()},
+    )
 
     assert answer.status == 200
     assert answer.headers["X-Credits-Used"] == "1"
     assert "X-Voice" not in answer.headers
+    assert "44100 Hz, stereo, fltp, 96 kb/s" in said_of(answer.body)
     assert len(samples(answer.body)) == pytest.approx(len(samples(recording)), abs=RATE / 10)
 
 
@@ -213,10 +220,10 @@ def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(servi
     assert (answer.json["code"], answer.json["details"][0]["field"]) == ("audio_undecodable", "music")
     assert answer.json["message"].startswith("music: The file is not audio")
     assert answer.headers["X-Credits-Used"] == "0"
-    until = time.monotonic() + 120
-    while [path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]:
-        assert time.monotonic() < until, "the upload is kept"
-        time.sleep(0.05)
+    wait_for(
+        lambda: not ([path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]),
+        about=lambda: "the upload is kept",
+    )
 
 
 def fetch(url: str) -> tuple[str, bytes]:

@@ -1,14 +1,23 @@
-"""Sessions: whom a password that was just checked still signs in."""
+"""Passwords, and the sessions that they begin and end."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from argon2 import extract_parameters
 from payers import Payer
 from servers import WAITS_FOR_US
 
 from pipeline import lifecycle
+from pipeline.accounts.passwords import (
+    MAX_LENGTH,
+    MIN_LENGTH,
+    PasswordInvalid,
+    _nobodys_hash,
+    hash_password,
+    is_password,
+)
 from pipeline.accounts.sessions import Owner, begin_session, end_sessions, find_owner_by_id, make_token
 from pipeline.accounts.sign_in import add_link, set_password, use_link
 from pipeline.database import Database, Statement
@@ -83,3 +92,23 @@ def test_a_new_password_ends_links_that_sign_in(database: Database, owned: Payer
     database.run(add_link(owned.account_id, token, lasts=LASTS))
     database.run_together(set_password(owned.account_id, NEW))
     assert database.run(use_link(token)) is None
+
+
+def test_a_password_is_known_by_its_hash_alone() -> None:
+    stored = hash_password("four words in a row")
+    assert stored.startswith("$argon2id$")
+    assert is_password("four words in a row", stored)
+    assert not is_password("four words in a roW", stored)
+    assert not is_password("x" * 100_000, stored)
+    assert not is_password("four words in a row", "not a hash")
+
+
+def test_nobody_has_no_password_and_finding_out_is_the_same_work() -> None:
+    assert not is_password("", None)
+    assert extract_parameters(_nobodys_hash()) == extract_parameters(hash_password("four words in a row"))
+
+
+@pytest.mark.parametrize("length", [0, MIN_LENGTH - 1, MAX_LENGTH + 1])
+def test_a_password_is_neither_short_nor_endless(length: int) -> None:
+    with pytest.raises(PasswordInvalid, match=f"has {length:,}"):
+        hash_password("x" * length)

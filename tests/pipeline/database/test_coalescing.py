@@ -30,19 +30,6 @@ class Server:
         return number**2
 
 
-def test_those_that_come_while_a_batch_is_on_its_way_are_the_next_batch() -> None:
-    server = Server()
-
-    async def ask() -> list[int]:
-        coalescer: Coalescer[int, int] = Coalescer(server.send)
-        first = coalescer.ask(0)
-        await asyncio.sleep(0)
-        return await asyncio.gather(first, *(coalescer.ask(number) for number in range(1, 5)))
-
-    assert asyncio.run(ask()) == [0, 1, 4, 9, 16]
-    assert server.batches == [[0], [1, 2, 3, 4]]
-
-
 def test_a_batch_has_at_most_so_many_requests_and_those_sorted() -> None:
     server = Server()
 

@@ -109,19 +109,6 @@ def test_a_value_that_can_not_be_sent_keeps_the_others_from_being_carried_out(
     assert database.run(Statement("SELECT FROM job")) == []
 
 
-def test_one_that_fails_fails_alone(database_url: str) -> None:
-    async def ask(group: StatementCoalescer) -> list[Any]:
-        broken: Statement[Any] = Statement("SELECT 1 / %(zero)s::int", {"zero": 0})
-        return await asyncio.gather(
-            group.run(say(1)), group.run(say(2)), group.run(broken), group.run(say(3)), return_exceptions=True
-        )
-
-    one, two, failure, three = run(database_url, ask)
-
-    assert [one[0], two[0], three[0]] == [1, 2, 3]
-    assert isinstance(failure, psycopg.errors.DivisionByZero)
-
-
 def test_a_statement_that_may_not_be_repeated_is_refused(database_url: str) -> None:
     async def ask(group: StatementCoalescer) -> None:
         with pytest.raises(ValueError, match="alone"):

@@ -1,6 +1,6 @@
 """Random calls to the life cycle, each compared with the model: answers, and after every call all rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Statement
 from pipeline.lifecycle import Beat, Outcome, Submission
+from pipeline.operations.pauses import pause, resume
 
 BALANCES = (30, 8)
 #: What the key of each may use in the month; what is granted comes on top of a balance.
@@ -99,12 +100,15 @@ def with_parameters(statement: Statement[Any], **changes: Any) -> Statement[Any]
 
 
 class LifecycleMachine(RuleBasedStateMachine):
-    """One session's random life; `schema` names the functions under test."""
+    """One session's random life; `schema` names the functions under test, `often` what is done more than else."""
 
-    def __init__(self, connection: psycopg.Connection[Any], schema: str = lifecycle.SCHEMA) -> None:
+    def __init__(
+        self, connection: psycopg.Connection[Any], schema: str = lifecycle.SCHEMA, often: Sequence[str] = ()
+    ) -> None:
         super().__init__()
         self._connection = connection
         self._schema = schema
+        self._often = often
         empty(connection)
         self.model = Model(BALANCES, KEY_LIMITS)
         self.account_ids = [uuid4() for _ in BALANCES]
@@ -155,7 +159,8 @@ class LifecycleMachine(RuleBasedStateMachine):
         """
         # Hypothesis prefers the first and the last of a range; those had better be what brings a job forward.
         actions = sorted(ACTIONS, key=lambda action: PLACES.get(action.do.__name__, 1))
-        action = data.draw(st.sampled_from([one for one in actions for _ in range(one.weight(self.model))]))
+        weighed = [(one, one.weight(self.model) * (4 if repr(one) in self._often else 1)) for one in actions]
+        action = data.draw(st.sampled_from([one for one, weight in weighed for _ in range(weight)]))
         action.do(self, **data.draw(action.arguments))
 
     @initialize()
@@ -188,8 +193,11 @@ class LifecycleMachine(RuleBasedStateMachine):
         is_forgotten=st.integers(0, 9).map(lambda number: number == 9),
         slice_size=st.sampled_from((1, 2, 3, 20, 20)),  # with a large one, what has ended is counted until later
         max_open=st.sampled_from(MAX_OPEN),
+        priority=st.sampled_from(("normal", "normal", "high", "low")),
     )
-    def submit(self, account, kind, route, prices, key, request_hash, is_forgotten, slice_size, max_open) -> None:
+    def submit(
+        self, account, kind, route, prices, key, request_hash, is_forgotten, slice_size, max_open, priority
+    ) -> None:
         before = len(self.model.items)
         submission = Submission(
             account_id=self.account_ids[account], api_key_id=self.key_ids[account], kind=kind, route=route,
@@ -197,11 +205,12 @@ class LifecycleMachine(RuleBasedStateMachine):
             items=[({"number": before + index}, price) for index, price in enumerate(prices)],
             deadline=HOUR, keep_for=HOUR, slice_size=slice_size, idempotency_key=key,
             idempotency_window=timedelta() if is_forgotten else HOUR, max_open_items=max_open,
+            priority=priority,
         )  # fmt: skip
         payer = self.model.accounts[account]
         outcome, job = self.model.submit(
             payer, kind, route, prices, idempotency_key=key, request_hash=request_hash, is_forgotten=is_forgotten,
-            slice_size=slice_size, max_open=max_open,
+            slice_size=slice_size, max_open=max_open, priority=priority,
         )  # fmt: skip
         found = self.run(lifecycle.submit(submission))
         if outcome == "accepted":
@@ -210,6 +219,18 @@ class LifecycleMachine(RuleBasedStateMachine):
             self._learn_item_ids(submission.job_id)
         assert (found.outcome, found.job_id) == (outcome, None if job is None else self.job_ids[job])
         assert found.available == (self.model.key_left(payer) if outcome == "key_limit" else payer.available)
+
+    @action(lambda model: 3 if any(one.is_paused for one in model.accounts) else 1, account=st.integers(0, 1))
+    def pause_or_resume_an_account(self, account: int) -> None:
+        known = self.model.accounts[account]
+        self.run((resume if known.is_paused else pause)("account", str(self.account_ids[account])))
+        known.is_paused = not known.is_paused
+
+    @action(lambda model: 3 if model.paused_kinds else 1, kind=st.sampled_from(KINDS))
+    def pause_or_resume_a_kind(self, kind: str) -> None:
+        is_paused = kind in self.model.paused_kinds
+        self.run((resume if is_paused else pause)("kind", kind))
+        self.model.paused_kinds ^= {kind}
 
     def _learn_item_ids(self, job_id: UUID) -> None:
         rows = self._connection.execute("SELECT id FROM item WHERE job_id = %s ORDER BY index", [job_id], prepare=True)

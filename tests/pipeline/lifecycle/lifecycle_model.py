@@ -3,7 +3,7 @@
 Accounts, jobs and items are told apart by their place in order of creation, never by what the database calls them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 #: Fewer than the real number, so that random calls get there.
 MAX_CRASHES = 2
 
+PRIORITIES = ["low", "normal", "high"]
 OPEN = ("waiting", "ready", "leased")
 
 
@@ -40,6 +41,7 @@ class Job:
     idempotency_key: str | None
     request_hash: bytes
     held: int
+    priority: str = "normal"
     items: list[Item] = field(default_factory=list)
     state: str = "queued"
     ok: int = 0
@@ -64,6 +66,7 @@ class Account:
     available: int
     key_limit: int | None = None  # credits of its key
     is_revoked: bool = False
+    is_paused: bool = False
     counted: dict[str, int] = field(default_factory=dict)  # open items by kind
     ended: list["Job"] = field(default_factory=list)  # jobs that are still counted
 
@@ -82,6 +85,7 @@ class Model:
         self.jobs: list[Job] = []
         self.items: list[Item] = []
         self.leases = 0
+        self.paused_kinds: set[str] = set()
         self.ledger: list[Entry] = [("grant", account.number, None, account.available, 0) for account in self.accounts]
 
     def rows(self) -> dict[str, list[Any]]:
@@ -133,7 +137,7 @@ class Model:
 
     def submit(
         self, account: Account, kind: str, route: str, prices: Sequence[int], *, idempotency_key: str | None,
-        request_hash: bytes, is_forgotten: bool, slice_size: int, max_open: int,
+        request_hash: bytes, is_forgotten: bool, slice_size: int, max_open: int, priority: str = "normal",
     ) -> tuple[str, int | None]:  # fmt: skip
         if account.is_revoked:
             return "unauthorized", None
@@ -153,7 +157,7 @@ class Model:
             return "insufficient", None
         if 0 < sum(prices) > self.key_left(account):
             return "key_limit", None
-        job = Job(len(self.jobs), account, kind, route, idempotency_key, request_hash, sum(prices))
+        job = Job(len(self.jobs), account, kind, route, idempotency_key, request_hash, sum(prices), priority)
         if account.counted.get(kind, 0) >= slice_size:
             self._take_off(account)
         ahead = account.counted.get(kind, 0)
@@ -162,10 +166,30 @@ class Model:
             item = Item(len(self.items), job, index, (ahead + index) // slice_size, price)
             job.items.append(item)
             self.items.append(item)
+        if ahead:
+            self._overtake(job)
         self.jobs.append(job)
         if job.held:
             self._enter("hold", job, -job.held, job.held)
         return "accepted", job.number
+
+    def _overtake(self, job: Job) -> None:
+        lower, movers = PRIORITIES[: PRIORITIES.index(job.priority)], job.items
+        while lower and movers:
+            movers = self._exchange(job, lower, iter(movers))
+            lower = lower[:-1]
+
+    def _exchange(self, job: Job, lower: list[str], movers: Iterator[Item]) -> list[Item]:
+        own = [item for item in self.items if (item.job.account, item.job.kind) == (job.account, job.kind)]
+        ready = [item for item in own if item.state == "ready" and item.job.priority in lower]
+        overtaken = []
+        for item in sorted(ready, key=lambda item: (item.round, lower.index(item.job.priority), -item.number)):
+            mover = next((one for one in movers if one.round > item.round), None)
+            if mover is None:
+                break
+            mover.round, item.round = item.round, mover.round + 1
+            overtaken += [item] if item.job.priority == "normal" else []
+        return overtaken
 
     def _open_by_kind(self, account: Account) -> dict[str, int]:
         counted: dict[str, int] = {}
@@ -193,8 +217,13 @@ class Model:
     def claim(self, limits: dict[str, int], *, alone: bool, oldest: bool) -> list[int]:
         lease = self.leases
         self.leases += 1
+        wanted = limits.keys() - self.paused_kinds
         candidates = sorted(
-            (item for item in self.items if item.state == "ready" and item.job.kind in limits),
+            (
+                item
+                for item in self.items
+                if item.state == "ready" and item.job.kind in wanted and not item.job.account.is_paused
+            ),
             key=lambda item: item.number if oldest else (item.round, item.number),
         )
         candidates = [item for item in candidates if alone or not item.crashes]

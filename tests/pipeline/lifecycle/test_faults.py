@@ -19,6 +19,7 @@ class Fault:
     name: str
     changes: tuple[tuple[str, str, str], ...]
     also: str = "SELECT"  # what would hide it, taken away
+    often: tuple[str, ...] = ()  # what brings it to light
 
 
 LEASES = "(SELECT (sent ->> 'lease')::uuid FROM jsonb_array_elements(p_outcomes) sent)"
@@ -65,10 +66,10 @@ FAULTS = (
     )),
     Fault("a job does not count the items that crashed for good", (
         ("reap", "advance(v_job, 0, v_failed, NULL)", "advance(v_job, 0, 0, NULL)"),
-    )),
+    ), often=("worker_dies", "hour_passes_and_waiting_items_wake")),
     Fault("a crashed item goes out with its neighbours", (
         ("lock_ready", "WHEN v_item.crashes > 0 AND", "WHEN false AND"),
-    )),
+    ), often=("worker_dies", "hour_passes_and_waiting_items_wake")),
     Fault("a retry forgets what was earned", (
         ("report", "ELSE i.captured END", "ELSE 0 END"),
     )),
@@ -93,6 +94,25 @@ FAULTS = (
     Fault("a refusal relies on what was counted before", (
         ("submit", "SELECT c.open_items, c.open_by_kind, c.unfinished INTO",
          "SELECT submit.open_items, c.open_by_kind, submit.open_items INTO"),
+    )),
+    Fault("a pause of an account is not looked at", (
+        ("lock_ready", "<> ALL (p_accounts)", "IS NOT NULL"),
+    )),
+    Fault("a pause of a kind is not looked at", (
+        ("unpaused", "l.owner <> ALL (paused_kinds)", "true"),
+        ("lock_ready", "i.kind <> ALL (p_kinds)", "true"),
+    )),
+    Fault("what has priority overtakes everybody", (
+        ("overtake", "j.account_id = p_account AND ", ""),
+    )),
+    Fault("what is overtaken keeps its turn", (
+        ("overtake", "UPDATE item i SET round = v_round + 1 WHERE i.id = v_old.id;", ""),
+    )),
+    Fault("what is overtaken waits behind what is lower", (
+        ("overtake", "v_movers := v_overtaken;", "v_movers := '{}';"),
+    )),
+    Fault("the same priority is overtaken", (
+        ("overtake", "ARRAY['low', 'normal']", "ARRAY['low', 'normal', 'high']"),
     )),
     Fault("one purge is taken for the whole job", (
         ("purge", "IF v_gone < p_limit THEN", "IF true THEN"),
@@ -119,7 +139,7 @@ def test_the_state_machine_notices_that(fault, make_database):
         connection.execute(fault.also)
         with pytest.raises((AssertionError, KeyError, ExceptionGroup, connection.Error)):
             run_state_machine_as_test(
-                lambda: LifecycleMachine(connection, schema="faulty"),
+                lambda: LifecycleMachine(connection, "faulty", fault.often),
                 settings=settings(
                     max_examples=400,
                     stateful_step_count=50,

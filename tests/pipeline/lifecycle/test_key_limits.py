@@ -43,23 +43,6 @@ def deliver(bench: Workbench, credits: int) -> None:
     bench.report(bench.claim_one(), credits=credits)
 
 
-def test_what_is_held_counts_and_what_is_released_does_not(bench, limited):
-    bench.job_of(6, payer=limited)
-    refused = bench.submit(5, payer=limited)
-    assert (refused.outcome, refused.required, refused.available) == ("key_limit", 5, 4)
-    assert bench.balance() == 1_000 - 6
-
-    deliver(bench, 2)
-    assert bench.submit(9, payer=limited).outcome == "key_limit"
-    assert bench.submit(8, payer=limited).outcome == "accepted"
-
-
-def test_a_cancelled_job_leaves_its_credits_to_the_key(bench, limited):
-    bench.cancel(bench.job_of(LIMIT, payer=limited))
-
-    assert bench.submit(LIMIT, payer=limited).outcome == "accepted"
-
-
 def test_other_keys_are_not_held_up_and_do_not_count(bench, limited):
     bench.job_of(500)
     bench.job_of(LIMIT, payer=limited)
@@ -67,26 +50,6 @@ def test_other_keys_are_not_held_up_and_do_not_count(bench, limited):
     assert bench.submit(1, payer=limited).outcome == "key_limit"
     assert bench.submit(100).outcome == "accepted"
     assert bench.submit(LIMIT, payer=limited_key(bench)).outcome == "accepted"
-
-
-def test_what_costs_nothing_is_taken_even_past_the_limit(bench, limited):
-    bench.job_of(LIMIT, payer=limited)
-    bench.write("UPDATE api_key SET credits_per_month = 3 WHERE id = %s", limited.api_key_id)
-
-    refused = bench.submit(1, payer=limited)
-    assert (refused.outcome, refused.available) == ("key_limit", 0)
-    assert bench.submit(0, payer=limited).outcome == "accepted"
-
-
-def test_the_balance_is_looked_at_first(bench):
-    assert bench.submit(1_001, payer=limited_key(bench, 5)).outcome == "insufficient"
-
-
-def test_a_request_that_was_carried_out_is_the_same_job_past_the_limit(bench, limited):
-    job_id = bench.job_of(LIMIT, payer=limited, idempotency_key="once")
-
-    again = bench.submit(LIMIT, payer=limited, idempotency_key="once")
-    assert (again.outcome, again.job_id) == ("replayed", job_id)
 
 
 def test_a_month_begins_with_all_credits_but_those_that_are_held(bench, limited):
@@ -101,17 +64,6 @@ def test_a_month_begins_with_all_credits_but_those_that_are_held(bench, limited)
 
     assert bench.submit(5, payer=limited).outcome == "key_limit"
     assert bench.submit(4, payer=limited).outcome == "accepted"
-
-
-def test_a_hold_is_not_raised_past_the_limit(bench, limited):
-    bench.job_of(4, payer=limited)
-    item = bench.claim_one()
-
-    raised = bench.raise_hold(item, LIMIT + 1)
-    assert (raised.outcome, raised.available) == ("key_limit", 6)
-    assert bench.raise_hold(item, LIMIT).outcome == "raised"
-    assert bench.raise_hold(item, LIMIT).outcome == "raised"  # again, as after a lost connection
-    assert bench.submit(1, payer=limited).outcome == "key_limit"
 
 
 def test_a_revoked_keys_job_goes_on_within_its_limit(bench, limited):

@@ -85,6 +85,7 @@ class Session:
             "claim nothing": lambda: self.run(lifecycle.claim({"nothing": 8}, lease_for=LEASE)),
             "claim beside others": lambda: claim(alone=False),
             "cancel": lambda: self.run(lifecycle.cancel(another.job_id, None)),
+            "overdue_machines": lambda: self.run(lifecycle.overdue_machines()),
             "reap": lambda: self.run(lifecycle.reap()),
             "expire": lambda: self.run(lifecycle.expire()),
             "wake_waiting": lambda: self.run(lifecycle.wake_waiting()),

@@ -1,4 +1,6 @@
-"""Any sequence of calls: the life cycle does what its model does, and the ledger agrees after each."""
+"""Any sequence of calls: the life cycle does what its model does, and the ledger agrees after each.
+
+This asserts everything that one caller after another can see; the other files here have times, texts and races."""
 
 from contextlib import closing
 

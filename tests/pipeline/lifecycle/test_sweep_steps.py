@@ -1,28 +1,21 @@
 """The sweep: dead workers, items whose time has come, and what is thrown away."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import psycopg
-import pytest
 from open_counts import MISCOUNTED
 from servers import WAITS_FOR_US
+from waiting import wait_for
 from workbench import Workbench
 
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
+from pipeline.identifiers import machine
 
 
 def reap(bench: Workbench):
     return bench.database.run(lifecycle.reap())
-
-
-def test_a_living_workers_items_are_not_reaped(bench):
-    bench.job_of()
-    bench.claim_one()
-
-    assert reap(bench) is None
 
 
 def test_items_of_a_dead_worker_come_again_after_1_and_2_seconds_and_die_at_the_third_crash(bench):
@@ -62,50 +55,22 @@ def test_a_lease_lost_with_the_whole_system_is_no_crash_however_often(bench):
         item = bench.claim_one()
         bench.kill_worker(item)
         before = bench.item(item.item_id)["lease_until"]
-        assert bench.database.run(lifecycle.recover(before)) == 0
-        assert bench.database.run(lifecycle.recover(before + timedelta(seconds=1))) == 1
+        assert bench.database.run(lifecycle.recover(before, [])) == 0
+        assert bench.database.run(lifecycle.recover(before + timedelta(seconds=1), [])) == 1
         assert reap(bench) is None
         bench.wake_early()
 
     assert (bench.claim_one().item_id, bench.item(item.item_id)["crashes"]) == (item.item_id, 0)
 
 
-def test_a_poison_item_does_not_take_its_job_down(bench):
-    job_id = bench.job_of(1, 1)
-    poison, good = bench.claim(2)
-    bench.report(good, credits=1)
-    for _ in range(3):
-        bench.kill_worker(poison)
-        reaped = reap(bench)
-        bench.wake_early()
-        poison = (bench.claim(5) or [None])[0]
+def test_a_lease_lost_with_its_machine_is_no_crash(bench):
+    bench.job_of()
+    assert bench.database.run(lifecycle.overdue_machines()) == []
+    bench.kill_worker(bench.claim_one())
 
-    assert reaped.job_state == "partial"
-    assert bench.job(job_id)["credits_captured"] == 1
-
-
-def test_what_a_crashed_item_had_earned_is_kept(bench):
-    job_id = bench.job_of(5)
-    for _ in range(3):
-        item = bench.claim_one()
-        bench.beat(item, credits=2)
-        bench.kill_worker(item)
-        reap(bench)
-        bench.wake_early()
-
-    job = bench.job(job_id)
-    assert (job["state"], job["credits_captured"]) == ("failed", 2)
-    assert bench.balance() == 998
-
-
-def test_one_sweep_takes_the_items_of_one_job(bench):
-    jobs = {bench.job_of(1, 1, slice_size=9), bench.job_of(1, slice_size=9)}
-    bench.kill_worker(bench.claim(3)[0])
-
-    reaped = [reap(bench), reap(bench)]
-
-    assert {one.job_id for one in reaped} == jobs
-    assert sorted(one.crashed for one in reaped) == [1, 2]
+    assert bench.database.run(lifecycle.overdue_machines()) == [machine()]
+    assert bench.database.run(lifecycle.recover(None, ["01234567"])) == 0
+    assert bench.database.run(lifecycle.recover(None, [machine()])) == 1
     assert reap(bench) is None
 
 
@@ -118,18 +83,6 @@ def test_a_job_that_is_locked_is_left_for_the_next_sweep(bench):
         assert reap(bench).job_id == free
         assert reap(bench) is None
     assert reap(bench).job_id == locked
-
-
-def test_waking_counts_what_became_ready_by_kind(bench):
-    for kind in ("sketch", "sketch", "song"):
-        bench.job_of(kind=kind)
-    for kind in ("sketch", "song"):
-        for item in bench.claim(5, kind=kind):
-            bench.report(item, "release", after=timedelta(minutes=1))
-
-    assert bench.database.run(lifecycle.wake_waiting()) == {}
-    assert bench.wake_early() == {"sketch": 2, "song": 1}
-    assert len(bench.claim(5)) == 2
 
 
 # Throwing away
@@ -159,22 +112,6 @@ def test_expired_results_go_and_the_summary_stays(bench):
     assert bench.items(job_id) == []
     assert (job["request"], job["state"], job["items_ok"]) == ({}, "succeeded", 3)
     assert job["purged_at"] is not None
-
-
-@pytest.mark.parametrize("items", [999, 1_000, 1_001])
-def test_a_big_job_goes_a_thousand_items_at_a_time(bench, items):
-    bench.database.run(lifecycle.grant_credits(bench.payer.account_id, 1_000))
-    job_id = ended(bench, items=items)
-    bench.let_results_expire(job_id)
-
-    gone = []
-    while (count := bench.database.run(lifecycle.purge())) is not None:
-        gone.append(count)
-        bench.check()
-
-    assert sum(gone) == items
-    assert max(gone) <= lifecycle.SWEEP_ROWS
-    assert bench.job(job_id)["purged_at"] is not None
 
 
 def test_an_open_job_is_never_purged(bench):
@@ -222,10 +159,7 @@ def test_a_job_that_ends_while_its_account_is_counted_is_not_taken_off_what_come
     with Database(bench_url) as database, ThreadPoolExecutor(1) as sweep:
         counted = sweep.submit(database.run, lifecycle.uncount())
         try:
-            until = time.monotonic() + 120
-            while not bench.read(WAITS_FOR_US):
-                assert time.monotonic() < until, "It waited for nothing."
-                time.sleep(0.002)
+            wait_for(lambda: bench.read(WAITS_FOR_US), about=lambda: "It waited for nothing.")
             bench.report_all(items)  # all that was held is captured, so this does not wait for the account
         finally:
             bench.write("SELECT pg_advisory_unlock_all()")

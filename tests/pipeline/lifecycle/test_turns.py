@@ -55,26 +55,6 @@ def test_the_claim_comes_after_the_report_and_gets_what_that_gave_back(bench):
     assert claimed[0].lease_id != item.lease_id
 
 
-def waits_for_the_disk(bench, statement):
-    """Return whether the commit of a statement's transaction does; it is rolled back."""
-    with bench.transaction() as connection:
-        connection.execute("SET LOCAL synchronous_commit = on")  # the tests' server waits for no disk
-        connection.execute(statement.sql, statement.parameters)
-        return connection.execute("SHOW synchronous_commit").fetchone()["synchronous_commit"] == "on"
-
-
-def test_only_a_claim_by_itself_does_not_wait_for_the_disk(bench):
-    bench.job_of(1, 1)
-    item = bench.claim_one()
-    report = lifecycle.report(item.lease_id, [Outcome(item.item_id, "done", 1)])
-    claim = lifecycle.claim({"sketch": 1}, lease_for=LEASE)
-
-    assert not waits_for_the_disk(bench, lifecycle.claim_alone(claim))
-    assert waits_for_the_disk(bench, claim)
-    assert waits_for_the_disk(bench, report)
-    assert waits_for_the_disk(bench, lifecycle.report_then_claim(report, claim))
-
-
 def test_a_claim_by_itself_leases_what_any_claim_does(bench):
     bench.job_of(1)
 

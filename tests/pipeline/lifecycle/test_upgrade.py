@@ -1,21 +1,18 @@
 """Upgrade: jobs of the release before end after it, also while workers of both releases run side by side.
 
-releases/0004 has that release's life-cycle functions, and items as its API and its workers stored them.
+releases/0027 has that release's life-cycle functions, and items as API and workers stored them.
 """
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-import psycopg
 import pytest
 from alembic import command
 from payers import Payer
-from psycopg.rows import dict_row
-from psycopg.types.json import Jsonb
 from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
 from workbench import LEASE, submission
@@ -31,7 +28,7 @@ from pipeline.lifecycle.migrations import alembic_config, migrate
 from pipeline.registry import lanes_of, load_kinds
 from pipeline.settings import Settings
 
-RELEASE = Path(__file__).parent / "releases" / "0004"
+RELEASE = Path(__file__).parent / "releases" / "0027"
 STORED = json.loads((RELEASE / "items.json").read_text("utf-8"))
 KINDS = load_kinds(Settings())
 LANES = dict.fromkeys(lanes_of(KINDS), 5)
@@ -39,80 +36,72 @@ PRICE = 3
 
 
 class ReleaseBefore:
-    """The life cycle as the release before calls it."""
+    """The life cycle as the release before calls it: the same statements, on its own functions."""
 
-    schema = "lifecycle_0004"
+    schema = "lifecycle_0027"
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self._connection = psycopg.connect(url, autocommit=True, row_factory=dict_row)
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
-    def close(self) -> None:
-        self._connection.close()
-
-    def install(self) -> None:
-        """Make its functions."""
-        source = (RELEASE / "lifecycle.sql").read_text("utf-8").replace("lifecycle.", f"{self.schema}.")
-        self._connection.execute(f"CREATE SCHEMA {self.schema};\n{source}".encode())
+    def run(self, statement: Statement[Any]) -> Any:
+        sql = statement.sql.replace(lifecycle.SCHEMA, self.schema)
+        return self._database.run(Statement(sql, statement.parameters, statement.read))
 
     def open_account(self) -> Payer:
         payer = Payer(uuid4(), uuid4(), "")
-        self._connection.execute(
-            f"SELECT {self.schema}.open_account(%s, 'old', 'pro', 100000, %s, 'key', 'hash', 'hint')",
-            (payer.account_id, payer.api_key_id),
+        account = lifecycle.open_account(
+            payer.account_id,
+            "old",
+            "pro",
+            100_000,
+            key_id=payer.api_key_id,
+            key_name="key",
+            key_hash=b"hash",
+            hint="hint",
         )
+        self.run(account)
         return payer
 
     def submit(self, payer: Payer, stored: dict[str, Any], *, items: int = 1) -> UUID:
         """Ask for what was stored, so many times."""
-        job = uuid4()
-        found = self._connection.execute(
-            f"SELECT * FROM {self.schema}.submit(%s, %s, %s, %s, '/old', NULL, '{{}}', 'old', NULL, 'hash', '1 day',"
-            " '1 hour', '1 hour', 10, 100000, %s, %s)",
-            (job, payer.account_id, payer.api_key_id, stored["job_kind"], Jsonb([[stored["input"], PRICE]] * items),
-             stored["item_kind"]),
-        ).fetchone()  # fmt: skip
-        assert found is not None
-        assert found["outcome"] == "accepted"
-        return job
+        lane = stored["item_kind"]
+        asked = submission(
+            payer, kind=stored["job_kind"], items=[(stored["input"], PRICE, lane)] * items, request_hash=uuid4().bytes
+        )
+        submitted = self.run(lifecycle.submit(asked))
+        assert submitted.outcome == "accepted"
+        return submitted.job_id
 
-    def claim(self, kinds: list[str]) -> list[dict[str, Any]]:
-        lease = uuid4()
-        rows = self._connection.execute(
-            f"SELECT * FROM {self.schema}.claim(%s, %s, %s, %s, true, false)", (kinds, [5] * len(kinds), lease, LEASE)
-        ).fetchall()
-        return [{**row, "lease": str(lease)} for row in rows]
+    def claim(self, lanes: Iterable[str]) -> list[lifecycle.ClaimedItem]:
+        return self.run(lifecycle.claim(dict.fromkeys(lanes, 5), lease_for=LEASE))
 
-    def deliver(self, items: list[dict[str, Any]]) -> None:
-        outcomes = [
-            {"lease": item["lease"], "item": item["item_id"], "outcome": "done", "credits": PRICE,
-             "output": {"by": "before"}, "after": 0} for item in items
-        ]  # fmt: skip
-        self._connection.execute(f"SELECT * FROM {self.schema}.report(%s)", (Jsonb(outcomes),))
+    def deliver(self, items: list[lifecycle.ClaimedItem]) -> None:
+        outcomes = [Outcome(item.item_id, "done", PRICE, output={"by": "before"}) for item in items]
+        self.run(lifecycle.report(items[0].lease_id, outcomes))
 
 
 @pytest.fixture
-def before(make_database: Callable[..., str]) -> Iterator[ReleaseBefore]:
-    """A database of the release before, with its functions."""
+def url(make_database: Callable[..., str]) -> str:
+    """A database with the tables and the functions of the release before."""
     url = make_database(template="template0")
     engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    functions = (RELEASE / "lifecycle.sql").read_text("utf-8").replace("lifecycle.", f"{ReleaseBefore.schema}.")
     with engine.begin() as connection:
-        command.upgrade(alembic_config(connection), "0004")
+        command.upgrade(alembic_config(connection), RELEASE.name)
+        connection.exec_driver_sql(f"CREATE SCHEMA {ReleaseBefore.schema};\n{functions}")
     engine.dispose()
-    release = ReleaseBefore(url)
-    release.install()
-    yield release
-    release.close()
+    return url
 
 
 @pytest.fixture
-def database(before: ReleaseBefore) -> Iterator[Database]:
-    with Database(before.url) as database:
+def database(url: str) -> Iterator[Database]:
+    with Database(url) as database:
         yield database
 
 
-def upgrade(before: ReleaseBefore) -> None:
-    migrate(before.url)
+@pytest.fixture
+def before(database: Database) -> ReleaseBefore:
+    return ReleaseBefore(database)
 
 
 def deliver(database: Database, items: list[lifecycle.ClaimedItem], outputs: dict[UUID, Any]) -> None:
@@ -137,12 +126,14 @@ def holds(now: object, before: object) -> bool:
     return now == before
 
 
-def test_a_job_of_the_release_before_ends_after_the_upgrade(before: ReleaseBefore, database: Database) -> None:
+def test_a_job_of_the_release_before_ends_after_the_upgrade(
+    url: str, before: ReleaseBefore, database: Database
+) -> None:
     # Opened by the functions of the release before: those of this one are not there yet.
     payer = before.open_account()
     jobs = {before.submit(payer, stored): stored for stored in STORED}
 
-    upgrade(before)
+    migrate(url)
     outputs = {job_id: stored["output"] for job_id, stored in jobs.items()}
     while items := database.run(lifecycle.claim(LANES, lease_for=LEASE)):
         deliver(database, items, outputs)
@@ -155,10 +146,10 @@ def test_a_job_of_the_release_before_ends_after_the_upgrade(before: ReleaseBefor
     assert database.run(discrepancies()) == []
 
 
-def test_workers_of_both_releases_share_the_work_of_both(before: ReleaseBefore, database: Database) -> None:
+def test_workers_of_both_releases_share_the_work_of_both(url, before, database):
     payer = before.open_account()
     old = [before.submit(payer, stored, items=20) for stored in STORED]
-    upgrade(before)
+    migrate(url)
     new = [
         database.run(lifecycle.submit(submission(payer, [PRICE] * 20, kind=kind, lane=lane))).job_id
         for kind, lane in [("alt_text_batch", "alt_text"), ("index_check", "index_check_bing"), ("speech", None)]
@@ -168,7 +159,7 @@ def test_workers_of_both_releases_share_the_work_of_both(before: ReleaseBefore, 
 
     def work_as_before() -> None:
         while items := before.claim(old_kinds):
-            delivered.extend(item["item_id"] for item in items)
+            delivered.extend(item.item_id for item in items)
             before.deliver(items)
 
     working = threading.Thread(target=work_as_before)
@@ -184,9 +175,11 @@ def test_workers_of_both_releases_share_the_work_of_both(before: ReleaseBefore, 
     assert database.run(discrepancies()) == []
 
 
-def test_a_job_is_told_to_its_webhook_once_whichever_release_ends_it(before: ReleaseBefore, database: Database) -> None:
+def test_a_job_is_told_to_its_webhook_once_whichever_release_ends_it(
+    url: str, before: ReleaseBefore, database: Database
+) -> None:
     payer = before.open_account()
-    upgrade(before)
+    migrate(url)
     url = "https://hooks.example.org/"
     jobs = [
         database.run(lifecycle.submit(submission(payer, [PRICE], kind="speech", webhook_url=url))).job_id

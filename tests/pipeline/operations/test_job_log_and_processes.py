@@ -13,6 +13,7 @@ import structlog
 
 from pipeline import job_log
 from pipeline.accounts.keys import make_key
+from pipeline.identifiers import machine
 from pipeline.job_log import JobLine, read_job_log
 from pipeline.log import SHARED
 from pipeline.operations.processes import (
@@ -22,8 +23,10 @@ from pipeline.operations.processes import (
     ProcessReporter,
     Teller,
     gone_fields,
+    is_alive,
     read_processes,
 )
+from pipeline.settings import Settings
 from pipeline.wakes.broker import connect
 
 
@@ -119,7 +122,7 @@ def test_a_process_tells_its_memory_until_it_ends(redis_url: str, monkeypatch: p
     def told() -> list[Process]:
         return [process for process in read_processes(client.hgetall(HASH)) if process.host == "of-its-own"]
 
-    end = ProcessReporter(lambda: "synthesis").start(client)
+    end = ProcessReporter(lambda: "synthesis", Settings()).start(client)
     until = time.monotonic() + 60
     while not told() and time.monotonic() < until:
         time.sleep(0.02)
@@ -128,6 +131,7 @@ def test_a_process_tells_its_memory_until_it_ends(redis_url: str, monkeypatch: p
     assert process.program == "synthesis"
     assert process.memory_bytes > 10_000_000
     assert not process.is_gone
+    assert is_alive(client, machine())
     end()
     assert told() == []
 

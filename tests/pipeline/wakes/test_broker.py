@@ -14,6 +14,7 @@ from dramatiq.errors import QueueNotFound
 
 from pipeline.wakes import broker as broker_module
 from pipeline.wakes.broker import WakeBroker, actor_name, connect, wake_list
+from pipeline.wakes.outbox import Outbox
 
 QUEUE = "synthesis"
 NOWHERE = "redis://127.0.0.1:1/0"
@@ -159,3 +160,17 @@ def test_a_redis_that_never_answers_is_given_up_soon_and_then_left_alone(monkeyp
 
     assert accepted == 1
     broker.client.close()
+
+
+def test_what_fails_costs_nothing_that_is_posted_after_it() -> None:
+    sent: list[int] = []
+
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    outbox = Outbox("test")
+    for send in (lambda: sent.append(1), fail, lambda: sent.append(2)):
+        outbox.post(send)
+
+    assert outbox.flush(within=10)
+    assert sent == [1, 2]

@@ -55,7 +55,10 @@ def test_a_part_notice_says_how_far_a_stream_is(client: fakeredis.FakeRedis) -> 
 
 
 def test_a_part_notice_says_who_speaks_and_an_older_release_finds_the_prefix_in_it(client: fakeredis.FakeRedis) -> None:
-    job_id, parts = uuid4(), Parts(prefix="2026-11-22/job/0/lease", count=1, engine="hum", voice="a b/ü")
+    job_id, parts = (
+        uuid4(),
+        Parts(prefix="2026-11-22/job/0/lease", count=1, engine="hum", voice="a b/ü", warning="100 % robotic"),
+    )
 
     payload = published(client, streams.CHANNEL, lambda pipe: streams.add_part_notice(pipe, job_id, parts))
 

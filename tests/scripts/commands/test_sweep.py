@@ -21,7 +21,7 @@ from capabilities.index_check.monitors.monitor import NewMonitor, add_monitor
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.lifecycle.jobs import find_job
-from pipeline.operations.processes import HASH, Teller
+from pipeline.operations.processes import HASH, SIGN, Teller
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 from pipeline.wakes.broker import WakeBroker, connect
@@ -58,6 +58,44 @@ def test_a_sweep_that_goes_on_counts_no_crash_of_what_was_lost_before_it(
 
     rows = database.run(Statement("SELECT state, crashes FROM item"))
     assert {(row["state"], row["crashes"]) for row in rows} <= {("waiting", 0), ("ready", 0)}
+
+
+def test_an_item_of_another_machine_has_crashed_only_if_that_machine_lives(
+    submit: Callable[[], str], database: Database, redis_url: str, tmp_path: Path
+) -> None:
+    submit()
+    settings = Settings(data=tmp_path)
+    client = connect(redis_url)
+    sweep = Sweep(database, WakeBroker(client), Artifacts(open_store(settings)), {}, settings)
+    seen = []
+    for lives in (False, True):
+        database.run(lifecycle.claim({"speech": 4}, lease_for=timedelta(seconds=-1)))
+        other = "UPDATE item SET lease_id = overlay(lease_id::text PLACING '89abcdef' FROM 29)::uuid RETURNING 1"
+        database.run(Statement(other))
+        if lives:
+            client.set(SIGN + "89abcdef", b"", ex=60)
+        done = sweep.once()
+        seen.append((done["recovered"], done["crashed"]))
+        database.run(Statement("UPDATE item SET state = 'ready', run_at = NULL RETURNING 1"))
+
+    assert seen == [(2, 0), (0, 2)] or seen == [(1, 0), (0, 1)]
+
+
+def test_a_sweep_that_slept_counts_no_crash_of_what_was_lost_meanwhile(
+    submit: Callable[[], str], database: Database, redis_url: str, tmp_path: Path
+) -> None:
+    submit()
+    settings = Settings(data=tmp_path)
+    sweep = Sweep(database, WakeBroker(connect(redis_url)), Artifacts(open_store(settings)), {}, settings)
+    sweep.step()
+    database.run(lifecycle.claim({"speech": 4}, lease_for=timedelta(seconds=-1)))
+    sweep._began -= timedelta(minutes=5)
+    sweep._stepped -= timedelta(minutes=5)
+
+    sweep.step()
+
+    rows = database.run(Statement("SELECT state, crashes FROM item"))
+    assert {row["crashes"] for row in rows} == {0}
 
 
 def test_a_sweep_sums_what_has_come_to_the_ledger(

@@ -7,7 +7,7 @@ from openpyxl import Workbook
 
 from capabilities.index_check.commands.sheet import IndexCheckImport
 from pipeline.errors import InvalidRequest
-from scripts.imports.sheet import Sheet
+from pipeline.sheets.sheet import Sheet
 from scripts.imports.url_import import is_web_url
 
 NAMES = ("url", "link")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import InvalidRequest
-from scripts.imports.sheet import Row, Sheet
+from pipeline.sheets.sheet import Row, Sheet
 
 ROWS = ["https://e.example/café", "https://e.example/b,c"]
 

@@ -3,7 +3,7 @@
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import pytest
 from hub import FakeHub, serve_hub
+from waiting import wait_for
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
@@ -106,14 +107,6 @@ def put(store: ModelStore, name: str, content: bytes = WEIGHTS) -> None:
     made.mkdir(parents=True)
     (made / "a.onnx").write_bytes(content)
     made.rename(store.root / name)
-
-
-def wait_for(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    until = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 class Slow:

@@ -1,10 +1,10 @@
 """Locks: one that goes to the thread that has waited longest, and which engines share one."""
 
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
+from waiting import wait_for
 
 from capabilities.alt_text.engines.vlm import Vlm
 from capabilities.alt_text.settings import CaptioningSettings
@@ -36,10 +36,7 @@ def queued(lock: FairLock, run: Callable[[], object]) -> threading.Thread:
     before = len(lock._waiting)
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    until = time.monotonic() + PATIENCE
-    while len(lock._waiting) == before:
-        assert time.monotonic() < until
-        time.sleep(0.001)
+    wait_for(lambda: len(lock._waiting) != before, seconds=PATIENCE)
     return thread
 
 

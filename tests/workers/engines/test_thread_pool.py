@@ -1,10 +1,14 @@
-"""The thread pool: work is begun at once, and by a thread that is idle."""
+"""Threads: of a pool, and of one's own."""
 
+import gc
 import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from workers.engines.thread_pool import ThreadPool
+from workers.engines import Stopped
+from workers.engines.thread_pool import OwnThread, ThreadPool
 
 
 def test_what_is_given_goes_on_at_once_beside_what_goes_on_already() -> None:
@@ -46,3 +50,47 @@ def test_what_fails_ends_its_own_thread_alone() -> None:
     threads.start(done.set)
 
     assert done.wait(60)
+
+
+def test_whoever_asks_it_is_done_in_one_thread_and_answered_to_who_asked() -> None:
+    own, met = OwnThread("own"), threading.Barrier(4)
+
+    def ask(number: int) -> tuple[int, int, int]:
+        met.wait(60)
+        return number, *own.run(lambda: (number, threading.get_ident()))
+
+    with ThreadPoolExecutor(4) as callers:
+        answers = list(callers.map(ask, range(4)))
+
+    assert [(asked, answered) for asked, answered, _ in answers] == [(number, number) for number in range(4)]
+    assert len({thread for *_, thread in answers}) == 1
+    assert answers[0][2] != threading.get_ident()
+
+
+@pytest.mark.parametrize("error", [Stopped(), ZeroDivisionError("why"), SystemExit(3)])
+def test_what_was_raised_is_raised_and_the_thread_goes_on(error: BaseException) -> None:
+    own = OwnThread("own")
+
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        own.run(fail)
+
+    assert raised.value is error
+    assert own.run(lambda: 7) == 7
+
+
+def test_what_was_given_is_not_kept() -> None:
+    class Picture:
+        pass
+
+    own, picture = OwnThread("own"), Picture()
+    seen = weakref.ref(picture)
+
+    assert own.run(lambda kept=picture: kept is not None)
+    del picture
+    own.run(lambda: None)  # the first is over, in the thread as well
+    gc.collect()
+
+    assert seen() is None

@@ -10,6 +10,7 @@ import pytest
 import redis
 from alba import make_alba
 from hub import FakeHub
+from waiting import wait_for
 
 from pipeline.operations.model_requests import request_key
 from pipeline.settings import Settings
@@ -54,10 +55,7 @@ def test_model_that_can_not_be_had_keeps_no_other_from_coming_and_is_told_once(
     hub: FakeHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = start(tmp_path, GONE, ALBA)
-    until = time.monotonic() + 120
-    while not store.is_here(ALBA):
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_for(lambda: store.is_here(ALBA))
     assert not store.is_here(GONE)
 
     time.sleep(0.5)

@@ -101,7 +101,7 @@ def test_small_file_that_changes_on_the_way_is_noticed_by_the_lock(
 def test_file_that_is_damaged_on_the_way_is_not_kept(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.altered["en/alba.onnx"] = WEIGHTS[:-1] + b"\x00"
 
-    with pytest.raises(ModelAltered, match=r"altered at the hub or on the way; nothing of it is used"):
+    with pytest.raises(ModelAltered, match=r"altered at its source or on the way; nothing of it is used"):
         fetch(store, alba, stall_seconds=SOON)
     assert store.folder(alba) is None
     assert "alba.onnx" not in str(listed(store.root))

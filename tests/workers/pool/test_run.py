@@ -19,6 +19,7 @@ from payers import Payer
 from servers import WAITS_FOR_US
 from structlog.contextvars import merge_contextvars
 from structlog.testing import LogCapture
+from waiting import wait_for
 
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
@@ -204,10 +205,6 @@ def test_an_exception_in_a_batch_fails_only_the_item_that_threw(pool: Pool, monk
     assert [item.state for item in pool.items(job)] == ["done", "failed", "done"]
 
 
-def test_a_retried_item_comes_again(pool: Pool) -> None:
-    assert pool.finish(pool.submit({"do": "retry_once", "after": 0.05})).state == "succeeded"
-
-
 def test_a_raised_hold_is_captured_and_one_that_the_balance_does_not_cover_fails_as_402(pool: Pool) -> None:
     job = pool.finish(pool.submit({"do": "raise", "credits": 7}))
     assert (job.credits_held, job.credits_captured) == (7, 7)
@@ -291,20 +288,6 @@ def test_a_stopping_process_gives_back_what_it_can_not_finish_and_another_goes_o
     assert done.state == "succeeded"
     output = pool.items(job)[0].output
     assert output["from_step"] > 0
-
-
-def test_a_process_that_has_no_time_gives_back_at_once(pool: Pool) -> None:
-    pool.settings.work.drain_seconds = 1
-    job = pool.submit({"do": "sleep", "seconds": 0.4})
-    working = threading.Thread(target=pool.runner.drain)
-    working.start()
-    while not pool.runner._heartbeat.held():
-        time.sleep(0.001)
-
-    pool.runner.stop()
-    working.join(timeout=60)
-
-    assert [item.state for item in pool.items(job)] == ["ready"]
 
 
 def test_a_hung_item_is_failed_as_timed_out_and_ends_its_process(pool: Pool, monkeypatch: Any) -> None:
@@ -480,10 +463,7 @@ class Reports:
         with psycopg.connect(self._pool.url) as other:
             other.execute("SELECT FROM job WHERE id = %s FOR NO KEY UPDATE", [job.id])
             self._all_run.set()
-            until = time.monotonic() + 120
-            while not other.execute(WAITS_FOR_US).fetchall():
-                assert time.monotonic() < until, "no report met the lock"
-                time.sleep(0.01)
+            wait_for(lambda: other.execute(WAITS_FOR_US).fetchall(), about=lambda: "no report met the lock")
             self._first_waits.set()
             while len(self._pool.runner._due) < len(self._outputs) - 1:
                 time.sleep(0.01)
@@ -607,25 +587,6 @@ def test_work_that_is_done_and_waits_to_be_reported_is_not_failed_for_its_time(p
     assert pool.finish(pool.submit({}), seconds=60).state == "succeeded"
 
 
-def test_while_work_flows_what_comes_next_is_claimed_with_the_report(pool: Pool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pool.handler, "batch", 1)
-    pool.settings.work.heartbeat_seconds = 60  # a beat has a time of its own
-    pool.runner = pool.make_runner()
-    seen: list[list[Any]] = []
-
-    def run(tasks: Any) -> Any:
-        seen.append([(item.state, item.updated_at) for item in pool.items(job)])
-        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
-
-    monkeypatch.setattr(pool.handler, "run", run)
-    job = pool.submit({}, {}, {})
-    pool.finish(job)
-
-    _, (done, reported), (leased, claimed) = seen[2]
-    assert (done, leased) == ("done", "leased")
-    assert reported == claimed  # both are the time of their transaction
-
-
 def test_only_a_claim_without_a_report_does_not_wait_for_the_disk(pool: Pool, monkeypatch: Any) -> None:
     database = pool.runner._reporter._database
     run, asked = database.run, []
@@ -687,12 +648,6 @@ def test_no_report_waits_for_a_redis_that_never_answers(pool: Pool, monkeypatch:
         assert [job.state for job in jobs] == ["succeeded"] * 3
         connection, _ = silent.accept()  # it was told of them all the same
         connection.close()
-
-
-def test_work_goes_on_without_redis(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool.runner._broker, "client", redis.Redis.from_url("redis://127.0.0.1:1/0"))
-
-    assert pool.finish(pool.submit({})).state == "succeeded"
 
 
 def test_kinds_that_name_the_same_handler_share_one(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """How often a process changes between threads and asks its servers, an item: counted, never timed."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -12,11 +11,11 @@ import redis
 from made_up import MadeUpOutput
 from payers import Payer
 from test_run import Pool
+from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
 from pipeline.wakes import broker
-from pipeline.wakes.notices import CHANNEL
 from workers.handler import Done
 
 
@@ -32,7 +31,6 @@ class Watched(Pool):
         self.database = database
         self._watch(database, "_run", lambda statement: _names(statement))
         self._watch(reporter, "announce", lambda taken: "notice" if taken else "")
-        self._watch(reporter._outbox, "post", lambda send: "outbox")
         self._watch(self.handler, "run", lambda tasks: "run")
 
     def _watch(self, owner: Any, method: str, name: Callable[[Any], str]) -> None:
@@ -63,7 +61,6 @@ def pool(database: Database, database_url: str, redis_url: str, tmp_path: Path, 
     with Database(database_url, connections=6) as its_own:
         made = Watched(its_own, database_url, redis_url, tmp_path, payer)
         made.handler.batch = 1
-        made.runner._broker.open_one_way()
         yield made
         made.runner.stop()
     assert database.run(discrepancies()) == []
@@ -85,7 +82,7 @@ def test_while_work_flows_an_item_is_one_statement_and_all_items_one_threads(poo
 
     pool.runner.drain()
 
-    flowing = [step for step in pool.steps if step not in ("notice", "outbox")]
+    flowing = [step for step in pool.steps if step != "notice"]
     assert flowing[:5] == ["claim", "run", "report", "claim", "run"]
     assert flowing[5:] == ["report+claim", "run"] * 4 + ["report+claim"] + ["claim"]
     assert len(pool.threads()) == 1
@@ -123,10 +120,10 @@ def test_a_process_that_serves_waits_for_its_wake_ups_itself_until_it_is_stopped
     serving.start()
 
     for number in range(1, 4):
-        _wait_until(lambda: _waits_for_wake(pool.redis))
+        wait_for(lambda: _waits_for_wake(pool.redis))
         pool.submit({})
         pool.runner._broker.wake("made_up")
-        _wait_until(partial(_is_reached, pool, number))
+        wait_for(partial(_is_reached, pool, number))
 
     assert pool.steps.count("claim") == 7  # the first look, and two for each wake-up: not one for those of its own
     assert len({thread for step, thread in pool.did if step == "run"}) == 1
@@ -137,29 +134,9 @@ def test_a_process_that_serves_waits_for_its_wake_ups_itself_until_it_is_stopped
     pool.redis.lpush(broker.wake_list("made_up"), "")  # so that what waits for it waits no longer
 
 
-def test_a_notice_waits_for_nobody_once_its_connection_is_open(pool: Watched) -> None:
-    listener = pool.redis.pubsub(ignore_subscribe_messages=True)
-    listener.subscribe(CHANNEL)
-    listener.get_message(timeout=30)
-    for _ in range(3):
-        pool.submit({})
-        pool.runner.drain()
-        assert listener.get_message(ignore_subscribe_messages=True, timeout=30)
-    listener.close()
-
-    assert "outbox" not in pool.steps
-
-
 def _is_reached(pool: Watched, reports: int) -> bool:
     return pool.steps.count("report") == reports and pool.steps[-1] == "claim"
 
 
 def _waits_for_wake(client: "redis.Redis") -> bool:
     return any(one["cmd"] == "blpop" and "b" in one["flags"] for one in client.client_list())
-
-
-def _wait_until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.01)

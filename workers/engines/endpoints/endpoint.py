@@ -15,6 +15,9 @@ from workers.engines.endpoints.errors import EndpointFailed, ModelUnknown
 
 log = get_logger(__name__)
 
+#: Names of models that a sentence lists.
+LISTED = 8
+
 
 class EndpointEngine:
     """An engine behind a network. Probes ask the server for its models; a lasting failure opens the breaker."""
@@ -31,6 +34,8 @@ class EndpointEngine:
         #: Callers at once; the client limits their requests.
         self.places = own.slots
         self.models: tuple[str, ...] = ()
+        #: What an operator should know although the server answers.
+        self.fault = ""
         self._on_change: Callable[[], None] = ignore
         self.pause = timedelta(seconds=own.pause_seconds)
         self.breaker = CircuitBreaker(name, self.probe, pause=self.pause, on_change=lambda: self._on_change())
@@ -41,8 +46,8 @@ class EndpointEngine:
         return cls(settings, name)
 
     def readiness(self) -> str | None:
-        """Return None: probes, not settings, tell whether the server can be reached."""
-        return None
+        """Return why it is not to be used; None: it is, and probes tell whether the server can be reached."""
+        return getattr(self.client.settings, "fault", "") or None
 
     def setup(self) -> None:
         """Start to probe in the background, after a first probe."""
@@ -79,7 +84,7 @@ class EndpointEngine:
 
     def offer(self) -> Mapping[str, Any]:
         """Return the model, and that the work leaves this machine."""
-        return {"model": self.model, "local": False}
+        return {"model": self.model, "local": False} | ({"warning": self.fault} if self.fault else {})
 
     def probe(self) -> None:
         """Ask the server for its models. Raises EndpointFailed."""
@@ -90,7 +95,10 @@ class EndpointEngine:
         entries = listed.get("data") if isinstance(listed, dict) else None
         names = [str(entry.get("id")) for entry in entries or () if isinstance(entry, dict)]
         self.models = tuple(names)
+        self.fault = ""
         if names and not any(_same(name, self.model) for name in names):
+            listed = ", ".join(names[:LISTED])
+            self.fault = f"the server does not list the model {self.model}; it lists {listed}"
             log.warning("endpoint does not list the model", endpoint=self.name, model=self.model, models=names[:20])
 
     def failed(self, error: EndpointFailed) -> None:

@@ -18,7 +18,7 @@ log = get_logger(__name__)
 #: Time limit per file; an hour of any format takes some seconds.
 TIME_LIMIT = timedelta(minutes=3)
 #: The lowest sample rate that is taken; at 1 Hz, 14 kB would be four hours. Telephones have 8,000 Hz.
-MIN_SAMPLE_RATE = 1_000
+MIN_SAMPLE_RATE = 4_000
 #: ffmpeg's word on a stream of sound: "Stream #0:0: Audio: pcm_s16le, 7 Hz, mono".
 STREAM = re.compile(r"Stream #0:\d+.*: Audio: .*?\b(\d+) Hz")
 

@@ -24,7 +24,7 @@ STEPS_PER_SECOND = 1_000
 REACH = 40
 
 
-def apply_gain(sound: Pcm, gain_db: float) -> Pcm:
+def apply_gain(sound: Pcm, gain_db: float, *, reach: int = REACH) -> Pcm:
     """Return the sound changed by exactly `gain_db`, and limited if its peak would pass full scale."""
     factor = float(10 ** (gain_db / 20))
     samples = np.frombuffer(sound.samples, dtype="<i2")
@@ -34,7 +34,7 @@ def apply_gain(sound: Pcm, gain_db: float) -> Pcm:
     if factor * max(int(samples.max()), -int(samples.min())) <= FULL_SCALE:
         levels = np.full(-(-samples.size // step), factor, np.float32)
     else:
-        levels = np.float32(factor) * reduction(_peaks(samples, step) * np.float32(factor), CEILING)
+        levels = np.float32(factor) * reduction(_peaks(samples, step) * np.float32(factor), CEILING, reach)
     followed = np.append(levels, levels[-1])
     size = BLOCK // step
     blocks = []

@@ -23,15 +23,17 @@ BLOCK_STEPS = 2**13
 
 
 class Levelled:
-    """A track's sound at -16 LUFS with true peaks under -1 dB; `measured` is its profile, if known."""
+    """A track's sound at -16 LUFS with true peaks under -1 dB; `measured` is its profile, if known.
 
-    def __init__(self, track: Track, measured: Profile | None = None) -> None:
+    `gain_db` is added to that loudness, as far as the peaks allow."""
+
+    def __init__(self, track: Track, measured: Profile | None = None, *, gain_db: float = 0.0) -> None:
         self._track = track
         self.sample_rate = track.sample_rate
         #: Called, from any thread, with the share of the sound that its encoders have read.
         self.on_read: Callable[[float], None] = lambda share: None
         self._read = 0
-        levels = _levelled(measured or profile(track)) if len(track) else np.zeros(0, np.float32)
+        levels = _levelled(measured or profile(track), gain_db) if len(track) else np.zeros(0, np.float32)
         self._levels: Levels = np.append(levels, levels[-1:])
 
     def __len__(self) -> int:
@@ -51,7 +53,7 @@ class Levelled:
             self.on_read(min(1.0, self._read / len(self)))
 
 
-def _levelled(measured: Profile) -> Levels:
+def _levelled(measured: Profile, gain_db: float) -> Levels:
     """Return the gain of each step that brings a sound to the target, with true peaks under the ceiling."""
     needed = gain = gain_to(measured)
     for _ in range(ATTEMPTS):
@@ -61,4 +63,7 @@ def _levelled(measured: Profile) -> Levels:
         if abs(missing) < TOLERANCE or not np.isfinite(missing):
             break
         gain = min(gain + missing, needed + MAX_CORRECTION, MAX_GAIN)
+    if gain_db:
+        levels = levels * np.float32(10 ** (gain_db / 20))
+        levels = levels * reduction(measured.peaks * levels, CEILING)
     return levels

@@ -76,11 +76,6 @@ class WavWriter:
             raise ValueError(f"A sound of {sound.sample_rate} Hz does not fit a file of {self._sample_rate} Hz.")
         self._writer.writeframesraw(sound.samples)
 
-    def write_silence(self, duration: timedelta) -> None:
-        """Append a silence."""
-        for samples in silence(duration, self._sample_rate):
-            self._writer.writeframesraw(samples)
-
     def close(self) -> timedelta:
         """Write the length into the header, and return it."""
         duration = self.duration

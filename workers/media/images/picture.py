@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from PIL import Image
 
+#: Longest side of a thumbnail, in pixels: lists show half of it, also on fine screens.
+THUMBNAIL_SIDE = 192
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -33,6 +36,19 @@ class Picture:
     def has_transparency(self) -> bool:
         """Whether a part of it is transparent."""
         return self.opaque is not None
+
+
+def thumbnail(picture: Picture) -> bytes:
+    """Return a small JPEG of a picture, of some kilobytes."""
+    small = (
+        picture.image.copy()
+        if max(picture.image.size) <= THUMBNAIL_SIDE
+        else picture.image.reduce(max(1, max(picture.image.size) // (2 * THUMBNAIL_SIDE)))
+    )
+    small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
+    file = io.BytesIO()
+    small.convert("RGB").save(file, "JPEG", quality=75)
+    return file.getvalue()
 
 
 #: Formats that a link may deliver, with content type and suffix.

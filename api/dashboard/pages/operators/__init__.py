@@ -1,9 +1,18 @@
-"""Operators: pages on the state of the system, and actions on it. Each module here is a page."""
+"""Operators: pages on the state of the system, and actions on it. Each module here is a page, or a page's forms."""
 
-from api.dashboard.pages.operators import accounts, engines, failures, job_log, model_install, processes, queues
+from api.dashboard.pages.operators import (
+    accounts,
+    endpoints,
+    engines,
+    failures,
+    job_log,
+    model_install,
+    pauses,
+    processes,
+    queues,
+)
 
 _MODULES = (queues, processes, engines, failures, accounts)
+_FORMS = (endpoints, job_log, model_install, pauses)
 PAGES = [module.PAGE for module in _MODULES]
-RESOURCES = {
-    path: resource for module in (*_MODULES, job_log, model_install) for path, resource in module.RESOURCES.items()
-}
+RESOURCES = {path: resource for module in (*_MODULES, *_FORMS) for path, resource in module.RESOURCES.items()}

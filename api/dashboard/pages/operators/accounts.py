@@ -1,25 +1,38 @@
-"""Accounts: who uses the system, with top-up, tier and suspension."""
+"""Accounts: who uses the system: made and invited, with top-up, tier, pause and suspension."""
 
+from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import falcon.asgi
-from psycopg.errors import CheckViolation, NumericValueOutOfRange
+from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolation
 
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
+from api.http.address import base_url
 from api.http.parameters import OFFSET, text
 from api.services.resource import Resource
+from api.services.services import Services
+from api.services.sessions import SIGN_IN
 from pipeline import lifecycle
-from pipeline.accounts.accounts import TIERS
-from pipeline.accounts.sessions import Session
-from pipeline.errors import InvalidRequest, NotFound, PressroomError
+from pipeline.accounts.accounts import TIERS, new_account
+from pipeline.accounts.keys import revoke_key
+from pipeline.accounts.sessions import Session, make_token
+from pipeline.accounts.sign_in import add_link, set_email
+from pipeline.database import Statement
+from pipeline.errors import Conflict, InvalidRequest, NotFound, PressroomError
 from pipeline.log import get_logger
 from pipeline.operations.accounts import MAX_SEARCH, PAGE_SIZE, AccountSummary, find_account, list_accounts, list_grants
+from pipeline.operations.pauses import read_pauses
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/accounts", "Accounts", NavigationSection.OPERATORS, operators_only=True, order=5)
+PAGE = Page(
+    "/dashboard/operators/accounts", "Accounts", NavigationSection.OPERATORS, operators_only=True, order=5, icon="users"
+)
+#: Longest name of an account.
+MAX_NAME = 100
 #: Longest note of a grant.
 MAX_NOTE = 200
 #: A number of credits with more digits is a mistake; the balance is a PostgreSQL bigint.
@@ -39,6 +52,25 @@ class Accounts(Resource):
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with a page of accounts, newest first."""
+        await self._show(req, resp)
+
+    on_head = on_get
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Make an account, and answer with a link that signs its owner in, which is shown once."""
+        session = await self._services.sessions.require_operator(req, resp)
+        form = await read_form(req, session)
+        try:
+            account_id, token = await make_account(self._services, form)
+        except PressroomError as error:
+            redirect(req, resp, PAGE.path, error.message, "bad")
+            return
+        log.info("account made", account_id=str(account_id), by=str(session.account_id))
+        await self._show(req, resp, invited=form.text("name"), link=link_of(self._services, req, token))
+
+    async def _show(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, *, invited: str = "", link: str = ""
+    ) -> None:
         search = (SEARCH.read(req) or "").strip()
         offset = OFFSET.read(req)
         found = await self._services.database.run(list_accounts(search, offset=offset))
@@ -48,11 +80,13 @@ class Accounts(Resource):
             "operators/accounts.html",
             accounts=found[:PAGE_SIZE],
             search=search,
+            tier_choices=[(tier, tier) for tier in TIERS],
+            invited=invited,
+            link=link,
+            hours=self._services.settings.dashboard.sign_in_link_hours,
             previous=max(0, offset - PAGE_SIZE) if offset else None,
             next=offset + PAGE_SIZE if len(found) > PAGE_SIZE else None,
         )
-
-    on_head = on_get
 
 
 class OperatorAccountPage(Resource):
@@ -60,8 +94,16 @@ class OperatorAccountPage(Resource):
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: str) -> None:
         """Answer with one account."""
+        await self._show(req, resp, account_id)
+
+    on_head = on_get
+
+    async def _show(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: str, *, link: str = ""
+    ) -> None:
         account = await self._find(account_id)
         grants = await self._services.database.run(list_grants(account.id))
+        paused = await self._services.database.run(read_pauses())
         session = await self._services.sessions.require_operator(req, resp)
         await render(
             req,
@@ -69,17 +111,24 @@ class OperatorAccountPage(Resource):
             "operators/account.html",
             account=account,
             grants=grants,
+            paused=paused,
             tiers=TIERS,
             is_own=account.id == session.account_id,
+            link=link,
+            hours=self._services.settings.dashboard.sign_in_link_hours,
         )
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: str) -> None:
         """Do what one of the page's forms asks for, its button's value says which."""
         session = await self._services.sessions.require_operator(req, resp)
         form = await read_form(req, session)
         account = await self._find(account_id)
+        if form.text("change") == "invite":
+            token = make_token()
+            await self._services.database.run(invite(self._services, account.id, token))
+            log.info("account invited", account_id=str(account.id), by=str(session.account_id))
+            await self._show(req, resp, account_id, link=link_of(self._services, req, token))
+            return
         try:
             text = await self._change(account, form, session)
         except PressroomError as error:
@@ -133,6 +182,41 @@ class OperatorAccountPage(Resource):
         if account is None:
             raise AccountNotFound
         return account
+
+
+async def make_account(services: Services, form: Form) -> tuple[UUID, str]:
+    """Make the account of a form; return its id and the token of a link. Raises InvalidRequest, Conflict.
+
+    Its owner makes keys: the first one, which nobody has seen, is revoked."""
+    name, tier, email = form.text("name"), form.text("tier"), form.text("email")
+    if not 0 < len(name) <= MAX_NAME or not name.isprintable():
+        raise InvalidRequest(f"The name has {len(name)} characters; it has to have 1 to {MAX_NAME}, on one line.")
+    if tier not in TIERS:
+        raise InvalidRequest(f"There is no tier {tier[:20]!r}; there is {', '.join(TIERS)}.")
+    balance = read_credits(form.text("credits")) if form.text("credits", "0") != "0" else 0
+    if balance < 0:
+        raise InvalidRequest("An account can't begin with fewer than 0 credits.")
+    opened, opening = new_account(name=name, tier=tier, credits=balance)
+    token = make_token()
+    changes: list[Statement[Any]] = [opening, revoke_key(opened.key.id), invite(services, opened.id, token)]
+    try:
+        await services.database.run_together([*changes, *([set_email(opened.id, email)] if email else [])])
+    except UniqueViolation as error:
+        raise Conflict(f"Another account has the e-mail {email}.") from error
+    except NumericValueOutOfRange as error:
+        raise InvalidRequest("The balance would be larger than it can be.") from error
+    return opened.id, token
+
+
+def invite(services: Services, account_id: UUID, token: str) -> Statement[None]:
+    """Keep a link that signs an account's owner in once."""
+    return add_link(account_id, token, lasts=timedelta(hours=services.settings.dashboard.sign_in_link_hours))
+
+
+def link_of(services: Services, req: falcon.asgi.Request, token: str) -> str:
+    """Return the link of a token at the address by which the operator came, or the public one."""
+    address = services.settings.api.public_url or base_url(req, services.proxies)
+    return f"{address.rstrip('/')}{SIGN_IN}/link?token={token}"
 
 
 RESOURCES = {PAGE.path: Accounts, f"{PAGE.path}/{{account_id}}": OperatorAccountPage}

@@ -6,13 +6,18 @@ from itertools import groupby
 import falcon.asgi
 
 from api.dashboard.page import NavigationSection, Page
+from api.dashboard.pages.operators.endpoints import list_endpoints
 from api.dashboard.pages.operators.processes import read_running
 from api.dashboard.rendering import render
 from api.services.resource import Resource
 from pipeline.offers.offers import Breaker
 from pipeline.operations.engines import read_engines
+from pipeline.operations.pauses import read_pauses
+from pipeline.settings.endpoints import SENT
 
-PAGE = Page("/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3)
+PAGE = Page(
+    "/dashboard/operators/engines", "Engines", NavigationSection.OPERATORS, operators_only=True, order=3, icon="boxes"
+)
 
 
 class Engines(Resource):
@@ -21,8 +26,12 @@ class Engines(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with engines, downloads, and services that are asked."""
         services = self._services
-        engines, processes, breakers = await asyncio.gather(
-            services.database.run(read_engines()), read_running(services), self._breakers()
+        engines, processes, breakers, paused, endpoints = await asyncio.gather(
+            services.database.run(read_engines()),
+            read_running(services),
+            self._breakers(),
+            services.database.run(read_pauses()),
+            list_endpoints(services),
         )
         families = [(family, list(found)) for family, found in groupby(engines, key=lambda one: one.family)]
         answered = {one.service for one in breakers if one.has_answered}
@@ -36,9 +45,10 @@ class Engines(Resource):
             downloads=downloads,
             breakers=breakers,
             silent=silent,
+            paused=paused,
+            endpoints=endpoints,
+            uses=list(SENT),
         )
-
-    on_head = on_get
 
     async def _breakers(self) -> list[Breaker]:
         statements = [kind.breakers() for kind in self._services.kinds.values()]

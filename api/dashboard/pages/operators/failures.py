@@ -1,32 +1,38 @@
-"""Failures: jobs that ended badly, grouped by reason; a group can be tried again at once."""
+"""Failures: jobs that ended badly, grouped by reason; and changes of all jobs that match a filter."""
 
 from uuid import UUID
 
 import falcon.asgi
 
-from api.dashboard.forms import read_form
+from api.dashboard.forms import Form, read_form
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.operators.queues import PERIOD, PERIODS
 from api.dashboard.rendering import redirect, render
-from api.http.request_context import context_of
-from api.jobs.job_retries import retry_job
 from api.services.resource import Resource
-from pipeline.accounts.keys import find_payer
-from pipeline.errors import InvalidRequest, PressroomError
-from pipeline.lifecycle.jobs import find_job
+from pipeline.errors import InvalidRequest, NotFound, PressroomError
 from pipeline.log import get_logger
-from pipeline.operations.failures import MOST_JOBS, MOST_RETRIED, list_failed, read_failures, retry_key
+from pipeline.operations.failures import MOST_JOBS, read_failures
+from pipeline.operations.mass_changes import CHANGED, list_changes, read_filter, request_change, stop_change
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/failures", "Failures", NavigationSection.OPERATORS, operators_only=True, order=4)
+PAGE = Page(
+    "/dashboard/operators/failures",
+    "Failures",
+    NavigationSection.OPERATORS,
+    operators_only=True,
+    order=4,
+    icon="triangle-alert",
+)
+#: Fields of the form that are conditions.
+CONDITIONS = ("kind", "state", "account", "code", "hours")
 
 
 class Failures(Resource):
     """GET /dashboard/operators/failures."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the groups."""
+        """Answer with the groups, and the changes that go on."""
         period = PERIOD.read(req)
         groups = await self._services.database.run(read_failures(PERIODS[period]))
         await render(
@@ -35,56 +41,44 @@ class Failures(Resource):
             "operators/failures.html",
             groups=groups,
             period=period,
-            periods=list(PERIODS),
+            periods={name: one.total_seconds() / 3600 for name, one in PERIODS.items()},
             most_jobs=MOST_JOBS,
-            most_retried=MOST_RETRIED,
+            changes=await self._services.database.run(list_changes()),
+            kinds=[("", "Any"), *((name, name.replace("_", " ")) for name in self._services.kinds)],
+            states=[("", "By default"), *((one, one) for one in (*CHANGED["cancel"], *CHANGED["retry"]))],
         )
 
-    on_head = on_get
 
-
-class GroupRetry(Resource):
-    """POST /dashboard/operators/failures/retry."""
+class MassChanges(Resource):
+    """POST /dashboard/operators/failures/changes."""
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Ask again for what the jobs of a group did not deliver, each for its own account."""
+        """Retry or cancel all jobs that match, in the background; or stop doing so."""
         session = await self._services.sessions.require_operator(req, resp)
         form = await read_form(req, session)
-        period, kind, code = form.text("period"), form.text("kind"), form.text("code")
-        if period not in PERIODS:
-            raise InvalidRequest(f"There is no period {period[:20]!r}; there is {', '.join(PERIODS)}.")
-        wanted = await self._services.database.run(list_failed(PERIODS[period], kind=kind, code=code))
-        refusals: dict[str, int] = {}
-        for job_id in wanted:
-            if refused := await self._retry(req, job_id):
-                refusals[refused] = refusals.get(refused, 0) + 1
-        done = len(wanted) - sum(refusals.values())
-        log.info("group tried again", kind=kind, code=code, jobs=done, refused=refusals, by=str(session.account_id))
-        reasons = "".join(f" {number} not: {reason}." for reason, number in refusals.items())
-        text = f"{done} of {len(wanted)} jobs were asked for again.{reasons}"
-        redirect(req, resp, f"{PAGE.path}?period={period}", text, "good" if done else "bad")
-
-    async def _retry(self, req: falcon.asgi.Request, job_id: UUID) -> str:
-        """Ask again for one job; returns the code of what refused it, or nothing.
-
-        Its key stands for this job, so that a group that is tried twice is charged once."""
-        job = await self._services.database.run(find_job(job_id))
-        if job is None:
-            return "job_not_found"
-        context = context_of(req)
-        headers = dict(context.headers)
         try:
-            caller = await self._services.database.run(find_payer(job.account_id, job.api_key_id, route=job.route))
-            if caller is None:
-                return "no_valid_key"
-            await retry_job(self._services, caller, job, context=context, idempotency_key=retry_key(job.id))
+            text = await self._change(form)
         except PressroomError as error:
-            return error.code
-        finally:
-            # The limits in the answer's headers are not the operator's.
-            context.headers.clear()
-            context.headers.update(headers)
-        return ""
+            redirect(req, resp, f"{PAGE.path}#changes", error.message, "bad")
+            return
+        sent = {name: form.text(name) for name in ("change", "id", *CONDITIONS) if form.text(name)}
+        log.info("jobs changed by filter", **sent, by=str(session.account_id))
+        redirect(req, resp, f"{PAGE.path}#changes", text)
+
+    async def _change(self, form: Form) -> str:
+        """Return what was begun or stopped. Raises InvalidRequest, NotFound."""
+        run, change = self._services.database.run, form.text("change")
+        if change == "stop":
+            try:
+                is_stopped = await run(stop_change(UUID(form.text("id"))))
+            except ValueError:
+                raise InvalidRequest("There is no such change.") from None
+            if not is_stopped:
+                raise NotFound("That change has ended already.")
+            return "It is stopped. What was changed stays changed."
+        await run(request_change(*read_filter(change, {name: form.text(name) for name in CONDITIONS})))
+        done = "cancelled" if change == "cancel" else "retried"
+        return f"All jobs that match are being {done}; see below how far it is."
 
 
-RESOURCES = {PAGE.path: Failures, f"{PAGE.path}/retry": GroupRetry}
+RESOURCES = {PAGE.path: Failures, f"{PAGE.path}/changes": MassChanges}

@@ -33,8 +33,6 @@ class JobLog(Resource):
         lines = await read_lines(self._services, job)
         await render(req, resp, "operators/job_log.html", job=job, lines=lines)
 
-    on_head = on_get
-
 
 RESOURCES = {PATH: JobLogSearch, f"{PATH}/{{job_id}}": JobLog}
 

@@ -19,7 +19,9 @@ from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/processes", "Processes", NavigationSection.OPERATORS, operators_only=True, order=2)
+PAGE = Page(
+    "/dashboard/operators/processes", "Processes", NavigationSection.OPERATORS, operators_only=True, order=2, icon="cpu"
+)
 #: How long a page waits for the supervisor.
 PATIENCE_SECONDS = 3.0
 #: Why pools can't be scaled from here.
@@ -44,8 +46,6 @@ class Processes(Resource):
             processes=processes,
             max_processes=MAX_PROCESSES,
         )
-
-    on_head = on_get
 
     async def _pools(self) -> tuple[Sequence[Pool], str]:
         """Return the programs of the supervisor, or why there are none to be seen."""

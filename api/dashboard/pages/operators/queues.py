@@ -12,9 +12,12 @@ from api.dashboard.rendering import render
 from api.http.parameters import choice
 from api.services.resource import Resource
 from pipeline.operations.load import read_load
+from pipeline.operations.pauses import read_pauses
 from pipeline.operations.samples import QueuePoint, point_width, read_history
 
-PAGE = Page("/dashboard/operators/queues", "Queues", NavigationSection.OPERATORS, operators_only=True, order=1)
+PAGE = Page(
+    "/dashboard/operators/queues", "Queues", NavigationSection.OPERATORS, operators_only=True, order=1, icon="layers"
+)
 
 #: Periods that can be shown, by their name in the address.
 PERIODS: Mapping[str, timedelta] = {
@@ -32,14 +35,23 @@ class Queues(Resource):
         """Answer with the queues as they are, and as they were over a period."""
         services = self._services
         period = PERIOD.read(req)
-        load, points = await asyncio.gather(
+        load, paused, points = await asyncio.gather(
             services.database.run(read_load(services.kinds)),
+            services.database.run(read_pauses()),
             services.database.run(read_history(PERIODS[period])),
         )
         plots = make_plots(points, PERIODS[period], datetime.now(UTC))
-        await render(req, resp, "operators/queues.html", load=load, plots=plots, period=period, periods=list(PERIODS))
-
-    on_head = on_get
+        await render(
+            req,
+            resp,
+            "operators/queues.html",
+            load=load,
+            paused=paused,
+            pausable=[(name, name.replace("_", " ")) for name in services.kinds],
+            plots=plots,
+            period=period,
+            periods=list(PERIODS),
+        )
 
 
 RESOURCES = {PAGE.path: Queues}

@@ -37,6 +37,7 @@ class Espeak(Synthesizer):
     """libespeak-ng. A process speaks one text at a time, since the library's state is global."""
 
     name = "espeak"
+    loudness = -21.7
     parallel = 1
 
     @classmethod

@@ -15,6 +15,7 @@ from babel import Locale
 from capabilities.speech.engines import Synthesizer
 from capabilities.speech.engines.espeak.sonic import load_sonic
 from capabilities.speech.engines.neural.speaking import NeuralVoice, speak
+from capabilities.speech.engines.neural.voiced import LOUDNESS
 from capabilities.speech.engines.utterance import Utterance
 from capabilities.speech.voices.voices import Voice
 from pipeline.errors import NotReady
@@ -74,6 +75,7 @@ class NeuralSynthesizer(Synthesizer):
     packages: Sequence[str] = ("onnxruntime",)
     #: Whether a voice is loaded only when it is asked for.
     is_lazy = False
+    loudness = LOUDNESS
 
     def __init__(self, store: ModelStore) -> None:
         self._store = store
@@ -151,6 +153,10 @@ class NeuralSynthesizer(Synthesizer):
 
     def voices(self) -> list[Voice]:
         return [found.voice for found in self._offered.values()]
+
+    def model_of(self, voice: str) -> str | None:
+        found = self._offered.get(voice)
+        return found.model.name if found else None
 
     def has_voice(self, voice: str) -> bool:
         return voice in self._offered

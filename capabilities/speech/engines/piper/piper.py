@@ -17,7 +17,7 @@ from capabilities.speech.engines.neural.alignment import align, find_words
 from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
 from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
-from capabilities.speech.engines.neural.voiced import Voiced, timed
+from capabilities.speech.engines.neural.voiced import LOUDNESS, Voiced, timed
 from pipeline.errors import NotReady
 from workers.models.catalogue import CatalogueModel
 
@@ -32,6 +32,7 @@ class Piper(NeuralSynthesizer):
     """Five to ten times faster than real time on one core."""
 
     name = "piper"
+    loudness = LOUDNESS - 1.0
 
     def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
         configuration = load_configuration(_network_in(folder).with_suffix(".onnx.json"))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from capabilities.transcription.settings import WhisperSettings
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from pipeline.subtitles.segments import Segment, Word
-from workers.engines import Stopped, never
+from workers.engines import Stopped, malloc, never
 from workers.media.audio.track import Samples
+from workers.models.machine import free_memory, gigabytes
 
 log = get_logger(__name__)
 
@@ -36,6 +38,8 @@ SHORTEST = 250
 CUDA_BATCH = 8
 #: A second of sound to try the model with, in frames of 10 ms.
 FRAMES = 100
+#: Most memory while a model is loaded, by the size of its file (float16 becomes int8), and for what surrounds it.
+LOADING, LOADING_BYTES = 1.5, 60_000_000
 #: Seconds that Whisper takes at once; only longer sounds can be batched.
 WINDOW_SECONDS = 30
 
@@ -57,15 +61,22 @@ class Listener(Transcriber):
         self._unloading: threading.Timer | None = None
 
     def load(self) -> None:
-        """Load the model and use it once. Raises NotReady."""
+        """Load the model and use it once; one that is not to stay in memory unused leaves at once. Raises NotReady."""
         if self._english is not None:
             self._english.load()
         began = time.monotonic()
+        self._require_memory()
         self._start()
         self._codes = {CODES.get(code, code): code for code in self._loaded.supported_languages}
-        self._unload_later()
+        if self._settings.idle_minutes:
+            self._unload()
         seconds = round(time.monotonic() - began, 1)
         log.info("model loaded", engine=self.name, model=self.model, device=self._device, seconds=seconds)
+
+    def _require_memory(self) -> None:
+        needed = round(LOADING * (Path(self._folder) / "model.bin").stat().st_size) + LOADING_BYTES
+        if (free := free_memory()) < needed:
+            raise NotReady(f"{self.model} needs {gigabytes(needed)} of free memory, and {gigabytes(free)} are free")
 
     @property
     def translates(self) -> bool:  # type: ignore[override]  # it depends on the model
@@ -196,8 +207,11 @@ class Listener(Transcriber):
         # Whoever holds the lock uses the model, and starts a new timer.
         if self._lock.acquire(blocking=False):
             try:
-                self._loaded.model.unload_model()
-                log.info("model unloaded", engine=self.name, idle_minutes=self._settings.idle_minutes)
+                while self._loaded.model.model_is_loaded:  # at first it does nothing just after a use
+                    self._loaded.model.unload_model()
+                    time.sleep(0.01)
+                malloc.trim()  # without it, a half of the model's memory stays
+                log.info("model unloaded", engine=self.name, model=self.model)
             finally:
                 self._lock.release()
 

@@ -107,6 +107,9 @@ class Task:
         self.input = PictureInput(image_url=url, mode=mode, language=language)
         self.stopped = False
 
+    def store(self, data: bytes, *, suffix: str) -> str:
+        return "1.jpg" if data.startswith(b"\xff\xd8") else f"no thumbnail{suffix}"
+
     def is_stopped(self) -> bool:
         return self.stopped
 
@@ -147,7 +150,9 @@ def test_pictures_of_a_run_go_through_the_model_together_and_in_order() -> None:
     ]
     assert len(engine.seen) == 1
     assert outcomes[0] == Done(
-        PictureTexts(texts={"short": Caption(f"short en {RED}.", 0.5)}, language="en", engine="painter"),
+        PictureTexts(
+            texts={"short": Caption(f"short en {RED}.", 0.5)}, language="en", engine="painter", thumbnail="1.jpg"
+        ),
         engine="painter",
     )
 

@@ -14,9 +14,9 @@ PICTURE = b"\x89PNG of sorts"
 DATA = f"data:image/png;base64,{base64.b64encode(PICTURE).decode()}"
 
 
-def send(service: Service, client: Payer, *parts: tuple[str, bytes, str | None]) -> Answer:
+def send(service: Service, client: Payer, *parts: tuple[str, bytes, str | None], route: str = "/generate") -> Answer:
     body, content_type = form(*parts)
-    return service.post_bytes("/generate", body, client.api_key, Prefer="respond-async", Content_Type=content_type)
+    return service.post_bytes(route, body, client.api_key, Prefer="respond-async", Content_Type=content_type)
 
 
 def test_a_file_of_a_form_is_described_with_its_fields(service: Service, client: Payer, painter: ManualWorker) -> None:
@@ -44,8 +44,10 @@ def test_a_form_needs_a_picture_and_takes_one_only(service: Service, client: Pay
 def test_the_mark_of_a_file_is_refused_where_no_file_came(service: Service, client: Payer) -> None:
     as_json = service.post("/generate", {"image_url": "upload:image"}, client.api_key)
     as_form = send(service, client, ("image_url", b"upload:image", None))
+    another = service.post("/generate", {"image_url": "upload:audio"}, client.api_key)
+    listed = service.post("/batch", {"images": [{"image_url": "upload:image.0"}]}, client.api_key)
 
-    for answer in (as_json, as_form):
+    for answer in (as_json, as_form, another, listed):
         assert (answer.status, answer.json["details"][0]["code"]) == (400, "file_missing"), answer.body
 
 
@@ -57,6 +59,23 @@ def test_a_data_url_is_described_and_not_kept_with_the_job(
     assert batch.json["successful"] == 1
 
 
+def test_a_form_may_repeat_its_picture_and_each_keeps_the_name_of_its_file(
+    service: Service, client: Payer, painter: ManualWorker
+) -> None:
+    answer = send(
+        service, client, ("image", PICTURE, "cosy/chair.png"), ("image", PICTURE, "table.png"), ("mode", b"all", None),
+        ("keywords", b"oak, red", None), route="/batch",
+    )  # fmt: skip
+    assert (answer.status, answer.json["progress"]["total"]) == (202, 2), answer.body
+    items = work(painter)
+
+    assert [item.input["image_url"] for item in items] == ["upload:image.0", "upload:image.1"]
+    assert all(item.input["hints"]["keywords"] == ["oak", "red"] for item in items)
+    results = service.get(f"/jobs/{answer.json['id']}/result", client.api_key).json["results"]
+    assert [result["name"] for result in results] == ["chair.png", "table.png"]
+    assert all(result["long_alt_text"] for result in results)
+
+
 def test_a_data_url_may_hold_ten_megabytes(service: Service, client: Payer, painter: ManualWorker) -> None:
     def sent(size: int) -> Answer:
         url = "data:image/png;base64," + "A" * (size * 4 // 3)
@@ -66,7 +85,7 @@ def test_a_data_url_may_hold_ten_megabytes(service: Service, client: Payer, pain
     assert (sent(10_100_000).status, sent(10_100_000).code) == (400, "image_too_large")
 
 
-@pytest.mark.parametrize("url", ["data:,x", "data:text/html;base64,PGI+", "data:image/png,abc", "upload:audio"])
+@pytest.mark.parametrize("url", ["data:,x", "data:text/html;base64,PGI+", "data:image/png,abc"])
 def test_another_kind_of_data_is_no_picture(service: Service, client: Payer, painter: ManualWorker, url: str) -> None:
     answer = service.post("/generate", {"image_url": url}, client.api_key)
 

@@ -5,6 +5,8 @@ from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reas
 from search_engine import SearchEngine
 
 from capabilities.index_check.handlers.rounds import MAX_TRIES
+from pipeline.database import Database
+from pipeline.operations.pauses import pause, resume
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,24 @@ def test_another_provider_takes_over_from_one_that_names_a_long_time(start: Star
     assert reason_of(item) == "indexed"
     assert engine.queries("bing")[-1] == "site:e.example/here"
     assert not pool.rests("duckduckgo")  # its breaker is closed: it is no block
+
+
+def test_another_provider_takes_over_from_one_that_an_operator_paused(
+    start: Start, engine: SearchEngine, database: Database
+) -> None:
+    database.run(pause("provider", "duckduckgo"))
+    pool = start(tries=1, interval=0.01)
+    try:
+        (item,) = pool.check(HERE)
+    finally:
+        database.run(resume("provider", "duckduckgo"))
+
+    assert raw_result_of(item)["provider"] == "bing"
+    assert not engine.queries("duckduckgo")
+    assert not pool.rests("duckduckgo")  # its row is unchanged
+
+    pool.check(GONE)
+    assert engine.queries("duckduckgo")
 
 
 @pytest.mark.parametrize("challenge", ["captcha", "503_unusual"])

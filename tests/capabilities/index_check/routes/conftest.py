@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 import redis
 from http_service import Service, start_service
+from index_monitors import Monitors
 from manual_worker import ManualWorker, cancel_open_jobs
 from payers import Payer, open_account
 
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 
 
 @pytest.fixture
@@ -36,3 +37,9 @@ def open_service(
         settings={"FETCH__ALLOW_NETWORKS": "127.0.0.0/8"},
     ) as running:
         yield running
+
+
+@pytest.fixture
+def monitors(service: Service, client: Payer, api_database: Database) -> Monitors:
+    api_database.run(Statement("DELETE FROM index_monitor RETURNING id"))
+    return Monitors(service, client, api_database)

@@ -90,6 +90,9 @@ def test_what_is_no_sound_or_too_short_is_an_error(engine: Engine) -> None:
         server.answers["/audio/speech"] = say
         with pytest.raises(AnswerInvalid, match="too little sound"):
             speech.speak("Good morning. " * 20, voice="house-nova")
+        server.answers["/audio/speech"] = lambda _: web.Response(body=encode_wav(Pcm(bytes(48_000 * 60), 24_000)))
+        with pytest.raises(AnswerInvalid, match="too much sound"):
+            speech.speak("Good morning.", voice="house-nova")
 
 
 def test_a_text_without_a_word_is_not_sent(engine: Engine) -> None:

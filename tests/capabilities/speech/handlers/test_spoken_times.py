@@ -4,14 +4,17 @@ import subprocess
 from itertools import pairwise
 
 import numpy as np
+import pyloudnorm
 import pytest
 from given_task import GivenTask
 from sound import Floats
 
 from capabilities.speech.handlers.batch import SpeechBatchHandler
 from capabilities.speech.handlers.speech import SpeechHandler
+from capabilities.speech.handlers.stream import SpeechStreamHandler
 from capabilities.speech.kinds.batch import SpeechBatchInput
 from capabilities.speech.kinds.speech import SpeechInput
+from capabilities.speech.kinds.stream import SpeechStreamInput
 from pipeline.settings import Settings
 from workers.engines.resources import Resources
 from workers.media.audio.ffmpeg import find_ffmpeg
@@ -89,15 +92,47 @@ def test_a_pause_adds_as_much_silence_as_it_says(speech):
     assert np.abs(sound[round(-1.54 * RATE) :]).max() > QUIET
 
 
-def test_blank_lines_are_longer_pauses_unless_the_text_is_plain(speech, chapter):
+def test_blank_lines_and_gaps_are_as_long_as_they_say_unless_the_text_is_plain(speech, chapter):
     text = "Elephants.\n\nUmbrellas are yellow."
 
-    short = carry_out(speech, text=text, plain_text=True)[0].duration_seconds
-    parts = [carry_out(speech, text=part)[0].duration_seconds for part in text.split("\n\n")]
-    assert carry_out(speech, text=text)[0].duration_seconds == pytest.approx(sum(parts) + 0.7, abs=0.03)
-    assert short < sum(parts) + 0.6
-    chapters = carry_out(chapter, text=text, pause_duration=400)[0].duration_seconds
-    assert chapters == pytest.approx(sum(parts) + 1.1, abs=0.03)
+    heard = {
+        name: lengths_of(silences(carry_out(handler, text=text, **fields)[1], shortest=0.15))
+        for name, handler, fields in (
+            ("blank line", speech, {}),
+            ("chapter", chapter, {"pause_duration": 400}),
+            ("plain", speech, {"plain_text": True}),
+        )
+    }
+
+    assert heard["blank line"] == pytest.approx([0.7], abs=0.03)
+    assert heard["chapter"] == pytest.approx([1.1], abs=0.06)  # an MP3 rings a little
+    assert sum(heard["plain"]) < 0.6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The ferry leaves at seven from the old harbour, and nobody waits for those who are late.",
+        "Really? I never would have thought so! But then, who am I to judge what others do.",
+    ],
+)
+def test_every_route_is_equally_loud_and_a_gain_is_added_to_that(speech, chapter, resources, text):
+    stream = SpeechStreamHandler(resources)
+    stream.setup()
+    streamed = GivenTask(SpeechStreamInput(text=text, response_format="wav"))
+    stream.carry_out(streamed)
+
+    sounds = {
+        "speech": carry_out(speech, text=text)[1],
+        "chapter": carry_out(chapter, text=text)[1],
+        "stream": decoded(b"".join(streamed.kept.values())),
+        "softer": carry_out(speech, text=text, volume_gain_db=-12)[1],
+    }
+
+    meter = pyloudnorm.Meter(RATE)
+    heard = {name: meter.integrated_loudness(sound) for name, sound in sounds.items()}
+    assert heard.pop("softer") - heard["speech"] == pytest.approx(-12, abs=0.1)
+    assert list(heard.values()) == pytest.approx([-16] * 3, abs=1.5), heard
 
 
 @pytest.mark.parametrize("fields", [{}, {"speed": 2.0, "pitch": 2.0}, {"speed": 0.5}])

@@ -1,6 +1,7 @@
 """Which voice a request gets of those that engines offer, and what it is told of those that are not here."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,15 @@ AWAY = Voice("fr-FR-Denise", "Denise", ("fr-FR",), "FEMALE", 24_000, "Denise", "
 THORSTEN = {"model": "piper-de_DE-thorsten", "languages": ["de-DE"], "voices": ["de-DE-Thorsten"]}
 #: A model that other models need: alone it speaks nothing.
 BASE = {"model": "kokoro", "languages": ["ja"], "voices": []}
+ROBOT = Voice("es", "Spanish", ("es",), "MALE", 22_050, "Spanish", "espeak", "robotic")
+HEART = Voice("en-US-Heart", "Heart", ("en-US",), "FEMALE", 24_000, "Heart", "hibari")
+CARLA = {"model": "piper-es", "languages": ["es-ES"], "voices": ["es-ES-Carla"]}
+SLOW = {
+    "model": "kokoro-82m",
+    "languages": ["en-US", "en-GB", "es-ES"],
+    "voices": ["es-ES-Kokoro-Dora", "en-US-Kokoro-Michael"],
+    "on_demand": True,
+}
 
 
 @pytest.fixture
@@ -62,3 +72,28 @@ def test_a_voice_that_nobody_has_stays_unknown_and_one_that_is_away_is_not_to_be
         offered.pick(voice_name="nobody", language=None, characters=9)
     with pytest.raises(VoiceUnavailable, match="a network"):
         offered.pick(voice_name=AWAY.id, language=None, characters=9)
+
+
+@pytest.mark.parametrize(
+    ("voice", "asked", "model"),
+    [
+        (ROBOT, {"language": "es"}, "kokoro-82m"),
+        (ROBOT, {"language": "es-MX", "is_long": True}, "piper-es"),
+        (ROBOT, {"language": "es", "voice_name": "es"}, None),
+        (replace(ROBOT, language_codes=("sw",)), {"language": "sw"}, None),
+        (HEART, {}, None),
+        (HEART, {"language": "en-GB"}, "kokoro-82m"),
+        (HEART, {"language": "en-AU"}, None),
+        (HEART, {"voice_name": "onyx"}, "kokoro-82m"),
+        (HEART, {"voice_name": "nova"}, None),
+    ],
+)
+def test_a_robot_another_accent_and_another_gender_have_a_better_model(
+    voice: Voice, asked: dict[str, Any], model: str | None
+) -> None:
+    content = {"voices": [asdict(ROBOT), asdict(HEART)], "fetchable": [CARLA, SLOW]}
+    offered = OfferedVoices(Offers((Offer("synthesis", "piper", ready=True, content=content),)))
+
+    found = offered.better(voice, **{"voice_name": None, "language": None, "is_long": False, **asked})
+
+    assert (found and found.model) == model

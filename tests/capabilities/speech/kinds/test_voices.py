@@ -4,6 +4,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from capabilities.speech.kinds.speech import SpeechRequest
 from capabilities.speech.voices.voices import (
     LanguageUnknown,
     Voice,
@@ -50,6 +51,16 @@ def test_an_unknown_language_is_refused_with_the_way_out(language):
 @pytest.mark.parametrize(("name", "voice"), [("en-GB", "en-GB"), ("EN_gb", "en-GB"), ("fr-female", "fr-female")])
 def test_a_voice_is_found_by_its_name_whatever_the_case(name, voice):
     assert picked(voice_name=name) == voice
+
+
+def test_a_voice_is_found_by_the_name_that_people_say_in_the_language_that_is_asked_for():
+    offers = [
+        Voice("af_heart", "Heart", ("en-US",), "FEMALE", 24_000, "Heart", "kokoro"),
+        Voice("de_heart", "Heart", ("de-DE",), "FEMALE", 24_000, "Heart", "piper"),
+    ]
+    found = [pick_voice(offers, voice_name="heart", language=language).id for language in (None, "en", "de")]
+    assert found == ["af_heart", "af_heart", "de_heart"]
+    assert SpeechRequest.model_validate_json('{"text": "Hi.", "voice": "Heart"}').voice_name == "Heart"
 
 
 @pytest.mark.parametrize("name", ["nobody", "", "en-US'><break/>", "a\r\nb", "x" * 5_000])

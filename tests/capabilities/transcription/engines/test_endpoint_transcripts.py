@@ -85,6 +85,32 @@ def test_translation_has_its_own_route(engine: Engine) -> None:
         assert "language" not in server.asked[-1].body
 
 
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ({"text": "word " * 200}, "more text than anybody says in 1 s"),
+        ({"text": "Hello.", "segments": [{"text": "word " * 200, "start": 0, "end": 1}]}, "more text"),
+        ({"text": "Hello.", "noise": "x" * 100_000}, "more than 73,728 bytes"),
+        ({"text": "Hello.", "segments": [{"start": "soon"}]}, "can't be read"),
+        ({"text": "Hello.", "segments": "all"}, "can't be read"),
+    ],
+)
+def test_an_answer_that_no_sound_of_this_length_has_is_an_error(engine: Engine, answer: Any, fault: str) -> None:
+    with ModelServer({"/audio/transcriptions": answer}) as server:
+        transcriber = engine(server)
+        with pytest.raises(AnswerInvalid, match=fault):
+            heard(transcriber)
+
+
+def test_times_are_bounded(engine: Engine) -> None:
+    segment = {"text": "Hello.", "start": -7, "end": 1e300}
+    with ModelServer({"/audio/transcriptions": {"text": "Hello.", "segments": [segment]}}) as server:
+        transcriber = engine(server)
+        with transcriber.listen(SECOND, language="en", timed=True) as found:
+            (one,) = found.segments
+    assert (one.start, one.end) == (0.0, 31.0)
+
+
 def test_silence_is_no_segment_and_an_answer_without_a_text_is_an_error(engine: Engine) -> None:
     with ModelServer({"/audio/transcriptions": {"text": " "}}) as server:
         transcriber = engine(server)

@@ -3,7 +3,6 @@
 import json
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -13,6 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
+from waiting import wait_for
 
 from capabilities.transcription.engines import SAMPLE_RATE, Recognition
 from capabilities.transcription.handlers.progress import SUFFIX
@@ -411,13 +411,6 @@ def test_a_cancelled_recording_stops_between_segments() -> None:
     assert len(engine.asked) == 1
 
 
-def wait_until(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.005)
-
-
 def test_a_long_recording_holds_up_no_short_one() -> None:
     engine = Listener()
     made = handler(engine)
@@ -433,7 +426,7 @@ def test_a_long_recording_holds_up_no_short_one() -> None:
     long.start()
     assert has_begun.wait(PATIENCE)
     short.start()
-    wait_until(lambda: made._lock._waiting)
+    wait_for(lambda: made._lock._waiting)
     may_go_on.set()
     long.join(PATIENCE)
     short.join(PATIENCE)
@@ -460,7 +453,7 @@ def test_who_waits_for_a_turn_is_not_taken_for_hung_and_leaves_when_cancelled() 
     assert has_begun.wait(PATIENCE)
     second = threading.Thread(target=run_quietly, args=(made, waiting))
     second.start()
-    wait_until(lambda: len(waiting.seen) >= 3)
+    wait_for(lambda: len(waiting.seen) >= 3)
     waiting.is_cancelled = True
     second.join(PATIENCE)
 

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 from tiny_gguf import build_gguf
+from waiting import wait_for
 
 from pipeline.errors import NotReady
 from workers.engines import Stopped
@@ -151,10 +152,9 @@ def test_a_parent_that_dies_takes_the_model_with_it(folder: Path, tmp_path: Path
     pid = next(int(line[4:]) for line in parent.stdout if line.startswith("pid="))
     parent.kill()
     parent.communicate()
-    until = time.monotonic() + 10
-    while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    wait_for(
+        lambda: not (Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes()), seconds=10
+    )
 
 
 def test_a_grammar_is_compact_json_of_the_schema(server: LlamaServer) -> None:

@@ -5,6 +5,7 @@ import pytest
 from mp3_files import decoded, encode_mp3, frames_of
 
 from workers.engines import Stopped
+from workers.media.audio.encoding.encodings import Mp3Format
 from workers.media.audio.encoding.mp3_parts import COUNTS, INFO_FRAME, encoded_mp3
 from workers.media.audio.ffmpeg import FfmpegFailed
 from workers.media.audio.levelling import Levelled
@@ -91,3 +92,14 @@ def test_an_encoder_that_fails_ends_the_others_and_says_why(ffmpeg, sound):
 def test_encoding_stops_when_it_is_told_to(ffmpeg, sound):
     with pytest.raises(Stopped), encoded_mp3(ffmpeg, sound(24_000), parts=2, stop=lambda: True):
         pass
+
+
+@pytest.mark.parametrize(("asked", "bit_rate"), [(64, 64), (100, 96), (320, 320)])
+def test_another_bit_rate_and_two_channels_are_made_by_one_encoder(ffmpeg, sound, asked, bit_rate):
+    levelled = sound(24_000, seconds=3)
+
+    with encoded_mp3(ffmpeg, levelled, form=Mp3Format(asked * 1_000, channels=2)) as file:
+        made = file.read()
+
+    assert len(made) == pytest.approx(3 * bit_rate * 125, rel=0.05)
+    assert made[3] >> 6 != 3  # not mono

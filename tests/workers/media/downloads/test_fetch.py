@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
 
 import pytest
+from waiting import wait_for
 from web_server import Answer, Names, WebServer, reply, web_server
 
 from pipeline.downloads.images import ImageBlocked, ImageTooLarge, ImageUnreachable
@@ -33,16 +34,9 @@ def shared_server() -> Iterator[WebServer]:
 @pytest.fixture
 def server(shared_server: WebServer) -> WebServer:
     """The server, left by whoever an earlier test sent there."""
-    wait_until(lambda: shared_server.busy == 0)
+    wait_for(lambda: shared_server.busy == 0)
     shared_server.forget()
     return shared_server
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.005)
 
 
 def call_off(downloads: Sequence["Future[Fetched]"]) -> None:
@@ -214,7 +208,7 @@ def test_a_drip_that_is_fast_enough_ends_with_the_time_of_all(
 @pytest.mark.parametrize("raw", [b"", b"HTTP/1.1 200 OK\r\nX: "], ids=["nothing", "half a header"])
 def test_a_server_that_says_nothing_is_asked_again_and_left(hasty: Fetcher, server: WebServer, raw: bytes) -> None:
     assert "did not answer in time" in failure(hasty, server.say("/silent", Answer(raw, then="hold")))
-    wait_until(lambda: len(server.asked) >= 4)  # a busy server may hear of the last when that has been given up
+    wait_for(lambda: len(server.asked) >= 4)  # a busy server may hear of the last when that has been given up
     assert len(server.asked) == 4
 
 
@@ -381,7 +375,7 @@ def test_a_cancelled_download_leaves_its_server(make_fetcher: Callable[..., Fetc
     with pytest.raises(CancelledError):
         future.result(60)
     assert waiting.result(60).body == PICTURE
-    wait_until(lambda: server.open <= open_before)
+    wait_for(lambda: server.open <= open_before)
 
 
 def test_a_fetcher_serves_many_threads(fetcher: Fetcher, server: WebServer) -> None:

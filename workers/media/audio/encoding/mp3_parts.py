@@ -20,7 +20,7 @@ from math import gcd
 from typing import IO, Protocol
 
 from workers.engines import Stopped, never
-from workers.media.audio.encoding.encodings import CHAPTER, encode_into
+from workers.media.audio.encoding.encodings import CHAPTER, Mp3Format, encode_into
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, FfmpegUnfit
 
 #: Samples of a frame, and frames of a cycle at 44.1 kHz, of 626 or 627 bytes at 192k.
@@ -55,15 +55,21 @@ class Sound(Protocol):
 
 @contextmanager
 def encoded_mp3(
-    ffmpeg: Ffmpeg, sound: Sound, *, parts: int | None = None, stop: Callable[[], bool] = never
+    ffmpeg: Ffmpeg,
+    sound: Sound,
+    *,
+    form: Mp3Format = CHAPTER,
+    parts: int | None = None,
+    stop: Callable[[], bool] = never,
 ) -> Iterator[IO[bytes]]:
-    """Yield an MP3 of 192k as a file, by so many encoders; None for as many as suit the sound and the cores.
+    """Yield an MP3 as a file, by so many encoders; None for as many as suit the sound and the cores.
 
+    Any other form than CHAPTER is made by one encoder, since its frames have other lengths.
     Raises FfmpegFailed, Stopped."""
-    starts = _starts(sound, parts or _suitable_parts(sound))
+    starts = _starts(sound, parts or (_suitable_parts(sound) if form == CHAPTER else 1))
     with ExitStack() as opened:
         files = [opened.enter_context(tempfile.TemporaryFile(prefix="pressroom-")) for _ in starts]
-        _encode(files, ffmpeg, sound, starts, stop)
+        _encode(files, ffmpeg, sound, starts, form, stop)
         if len(files) > 1:
             _join(files, sound, starts)
         yield files[0]
@@ -88,7 +94,12 @@ def _cycle_samples(sound: Sound) -> int:
 
 
 def _encode(
-    files: Sequence[IO[bytes]], ffmpeg: Ffmpeg, sound: Sound, starts: Sequence[int], stop: Callable[[], bool]
+    files: Sequence[IO[bytes]],
+    ffmpeg: Ffmpeg,
+    sound: Sound,
+    starts: Sequence[int],
+    form: Mp3Format,
+    stop: Callable[[], bool],
 ) -> None:
     """Encode each part into its file, with the cycles around it that belong to its neighbours."""
     rate, cycle = sound.sample_rate, _cycle_samples(sound)
@@ -97,8 +108,12 @@ def _encode(
     def encode(part: int) -> None:
         end = starts[part + 1] + cycle if part + 1 < len(starts) else None
         blocks = sound.blocks(max(0, starts[part] - cycle), end)
+
+        def is_over() -> bool:
+            return has_failed.is_set() or stop()
+
         try:
-            encode_into(files[part], ffmpeg, blocks, sample_rate=rate, stop=lambda: has_failed.is_set() or stop())
+            encode_into(files[part], ffmpeg, blocks, sample_rate=rate, form=form, stop=is_over)
         except (FfmpegFailed, Stopped):
             has_failed.set()
             raise

@@ -14,7 +14,7 @@ from pipeline.settings.fields import ModelSettings
 from workers.engines import models, never
 from workers.engines.languages import languages
 from workers.engines.model_choice import missing, settled
-from workers.engines.own_thread import OwnThread
+from workers.engines.thread_pool import OwnThread
 
 #: Tokens of a question at most, however much the model could read: a summary of more is no better, and takes longer.
 LONGEST_QUESTION = 4_096

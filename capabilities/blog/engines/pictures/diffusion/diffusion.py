@@ -21,7 +21,7 @@ from pipeline.settings import Settings
 from pipeline.settings.fields import ModelSettings
 from workers.engines import Stopped, models, never
 from workers.engines.model_choice import OFF, missing, settled
-from workers.engines.own_thread import OwnThread
+from workers.engines.thread_pool import OwnThread
 
 log = get_logger(__name__)
 

@@ -1,7 +1,6 @@
 """Whisper: the engine's own code with a model of random weights that knows what to say."""
 
 import threading
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,9 @@ import pytest
 import tiny_whisper
 from faster_whisper import WhisperModel
 from spoken import RATE, samples_of
+from waiting import wait_for
 
+from capabilities.transcription.engines.whisper import listener
 from capabilities.transcription.engines.whisper.hallucinations import MOST_ALIKE
 from capabilities.transcription.engines.whisper.languages import PART_SECONDS, find_parts
 from capabilities.transcription.engines.whisper.listener import Listener, quickest
@@ -155,14 +156,21 @@ def test_it_stops_between_segments(whisper: Whisper, long: Samples) -> None:
     assert heard(whisper, samples_of("train"))[0] == "de"
 
 
-def test_an_idle_model_leaves_the_memory_and_comes_back_when_it_is_needed(whisper_folder: Path) -> None:
+def test_a_model_that_would_take_all_memory_is_not_loaded(
+    whisper_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "free_memory", lambda: 50 * 10**6)
+
+    with pytest.raises(NotReady, match="of free memory, and 50 MB are free"):
+        made(whisper_folder)
+
+
+def test_an_idle_model_comes_when_it_is_needed_and_leaves_the_memory_again(whisper_folder: Path) -> None:
     engine = made(whisper_folder, idle_minutes=0.002)
-    until = time.monotonic() + 60
-    while engine._listener._loaded.model.model_is_loaded:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    assert not engine._listener._loaded.model.model_is_loaded
 
     assert heard(engine, samples_of("train"))[2]
+    wait_for(lambda: not engine._listener._loaded.model.model_is_loaded, seconds=60)
 
 
 def test_a_multilingual_model_offers_its_languages_and_an_english_one_english(whisper: Whisper, tmp_path: Path) -> None:

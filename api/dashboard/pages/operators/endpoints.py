@@ -1,0 +1,107 @@
+"""Endpoints: an operator adds a model server, has it tried again, and removes it. A key is sealed, and never shown."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import falcon.asgi
+from pydantic import ValidationError
+
+from api.dashboard.forms import Form, read_form
+from api.dashboard.rendering import redirect
+from api.services.resource import Resource
+from api.services.services import Services
+from pipeline.accounts.secret_box import SecretBox
+from pipeline.errors import Conflict, InvalidRequest, NotFound, PressroomError
+from pipeline.log import get_logger
+from pipeline.offers.offers import read_offers
+from pipeline.operations.endpoints import forget_offers, read_stored, remove, store, try_again
+from pipeline.settings.endpoints import NAME, SENT, EndpointSettings
+
+log = get_logger(__name__)
+
+PATH, PAGE = "/dashboard/operators/endpoints", "/dashboard/operators/engines"
+#: Fields of the form that are left out where nothing was written.
+FIELDS = ("url", *SENT, "voices", "slots")
+
+
+class Endpoints(Resource):
+    """POST /dashboard/operators/endpoints."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Add, try or remove an endpoint."""
+        session = await self._services.sessions.require_operator(req, resp)
+        form = await read_form(req, session)
+        name = form.text("name")
+        try:
+            text = await self._change(form, name)
+        except PressroomError as error:
+            redirect(req, resp, f"{PAGE}#endpoints", error.message, "bad")
+            return
+        log.info("endpoint changed", change=form.text("change"), endpoint=name, by=str(session.account_id))
+        redirect(req, resp, f"{PAGE}#endpoints", text)
+
+    async def _change(self, form: Form, name: str) -> str:
+        """Return what was done. Raises PressroomError."""
+        run = self._services.database.run
+        match form.text("change"):
+            case "add":
+                return await self._add(form, name)
+            case "try" if await run(try_again(name)):
+                return f"Each pool asks {name} now; its state below is renewed within seconds."
+            case "remove" if await run(remove(name)):
+                await run(forget_offers([name]))
+                return f"{name} and its key are removed. Pools leave it within seconds."
+            case "try" | "remove":
+                raise NotFound(f"No endpoint {name[:40]!r} was added here. Those of the file or the environment stay.")
+            case other:
+                raise InvalidRequest(f"There is no change {other[:20]!r}.")
+
+    async def _add(self, form: Form, name: str) -> str:
+        endpoint, key = read_endpoint(form), form.text("key")
+        offered = {offer.engine for offer in await self._services.database.run(read_offers())}
+        if not NAME.fullmatch(name):
+            raise InvalidRequest(f"{name[:40]!r} is no name: use up to 32 lowercase letters, digits and _.")
+        if name in offered or name in self._services.settings.endpoints:
+            raise Conflict(f"There is an engine {name} already. Give the endpoint another name.")
+        sealed = SecretBox(self._services.settings).seal(key.encode()) if key else None
+        if not await self._services.database.run(store(name, endpoint, sealed)):
+            raise Conflict(f"There is an endpoint {name} already. Remove it first, or take another name.")
+        return f"{name} is added. Each pool tries it within seconds; its state is shown below."
+
+
+RESOURCES = {PATH: Endpoints}
+
+
+def read_endpoint(form: Form) -> EndpointSettings:
+    """Return the endpoint in a form, without its key. Raises InvalidRequest, which quotes nothing that was sent."""
+    sent = {name: text for name in FIELDS if (text := form.text(name))}
+    if not sent.keys() & SENT.keys():
+        raise InvalidRequest(f"Name a model for at least one use: {', '.join(SENT)}.")
+    try:
+        return EndpointSettings.model_validate(sent)
+    except ValidationError as error:
+        fault = error.errors(include_input=False, include_context=False, include_url=False)[0]
+        field = ".".join(map(str, fault["loc"]))
+        if field == "url":
+            raise InvalidRequest(
+                "The address has to begin with http:// or https:// and end with /v1, such as"
+                " http://localhost:11434/v1, without a user, a password or parameters."
+            ) from None
+        raise InvalidRequest(f"{field}: {fault['msg']}.") from None
+
+
+async def list_endpoints(services: Services) -> list[dict[str, Any]]:
+    """Return all endpoints that this process knows, for the page: what each is asked for, and where it is."""
+    stored = await services.database.run(read_stored())
+    known: dict[str, tuple[dict[str, Any], bool]] = {one.name: (dict(one.settings), True) for one in stored}
+    known |= {name: (dict(one), False) for name, one in services.settings.endpoints.items()}
+    return [
+        {
+            "name": name,
+            "host": urlsplit(str(own.get("url", ""))).netloc,
+            "models": {use: own[use] for use in SENT if own.get(use)},
+            "sent": [SENT[use] for use in SENT if own.get(use)],
+            "is_stored": is_stored,
+        }
+        for name, (own, is_stored) in sorted(known.items())
+    ]

@@ -1,0 +1,3 @@
+"""Marks: says what made a file, and gives receipts."""
+
+COMMANDS = {"verify": "capabilities.marks.commands"}

@@ -1,0 +1,26 @@
+"""Verification: the handler of POST /verify."""
+
+from dataclasses import asdict
+
+from capabilities.marks.kinds import VerifyOutput, VerifyRequest
+from pipeline.database import Database
+from workers.handler import Done, Handler, Outcome, Task
+from workers.media.marks.marking import current_identity
+from workers.media.marks.verifying import verify_file
+
+
+class VerificationHandler(Handler[VerifyRequest, VerifyOutput]):
+    """Reads the marks of one file at a time, beside the pictures of its process."""
+
+    runs_apart = True
+
+    def use(self, database: Database) -> None:
+        """Take the database that has the certificates made here."""
+        self._database = database
+
+    def carry_out(self, task: Task[VerifyRequest]) -> Outcome[VerifyOutput]:
+        """Read the marks of one file."""
+        own = current_identity(self.settings.marks, self._database)
+        with task.upload("file") as file:
+            found = verify_file(file, trusted=own.root)
+        return Done(VerifyOutput(**asdict(found)))
