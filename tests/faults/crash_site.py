@@ -32,7 +32,7 @@ from webhook_receiver import Receiver, webhook_receiver
 
 import capabilities.speech.demo as speech_demo
 import capabilities.transcription.demo as transcription_demo
-from capabilities.alt_text.kinds.fields import EXAMPLE_URL
+from capabilities.alt_text.kinds.fields import EXAMPLE_PHOTO, EXAMPLE_URL
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
@@ -242,7 +242,7 @@ def _publish_offers(site: Site, seed: Copy, database: Database) -> None:
 
 def request_of(kind: AnyKind, picture: str, told: ToldEngines, *, url: str) -> tuple[str, bytes, dict[str, str]]:
     """Return the path, body and headers of a kind's example, with addresses of this machine, and a webhook."""
-    own = json.loads(json.dumps(dict(kind.example)).replace(EXAMPLE_URL, picture))
+    own = json.loads(json.dumps(dict(kind.example)).replace(EXAMPLE_URL, picture).replace(EXAMPLE_PHOTO, picture))
     own = json.loads(json.dumps(own).replace("https://www.example.com/", told.urls(1)[0]))
     path = kind.routes[0] if kind.routes else "/indexing/jobs"
     own["webhook_url"] = url

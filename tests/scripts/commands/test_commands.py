@@ -60,8 +60,6 @@ def test_a_program_gets_a_header_and_as_many_values_a_line(
         (["say", "TEXT", "-o", "FOLDER"], "is a folder"),
         (["say", "TEXT", "-o", "TAKEN"], "exists already. Pass --overwrite"),
         (["say", "-"], "Name the file to write: --output OUT.mp3"),
-        (["describe", "missing.jpg"], "There is no file missing.jpg"),
-        (["describe", "TEXT", "--mode", "all"], "say short, long or seo"),
         (["say", "TEXT", "-o", "OUT", "--url", "nonsense"], "'nonsense' is not the address of a service"),
         (["say", "TEXT", "-o", "OUT", "--url", "http://[::1"], "is not the address of a service"),
         (["say", "TEXT", "-o", "OUT", "--url", "http://host:port"], "is not the address of a service"),
