@@ -20,6 +20,8 @@ HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_s
 	tests/workers/media/downloads/test_fetch_forbidden.py tests/workers/media/images/test_bombs.py \
 	tests/workers/media/images/test_notes.py tests/workers/media/audio/test_decoding.py \
 	tests/capabilities/index_check/sitemaps/test_sitemap_reading.py tests/security/test_hostile_backups.py tests/workers/webhooks \
+	tests/pipeline/lifecycle/test_pauses.py tests/pipeline/lifecycle/test_priorities.py \
+	tests/workers/engines/endpoints/test_endpoint_client.py \
 	tests/api/webhooks/test_hostile_addresses.py tests/api/work/test_links_in_answers.py tests/api/accounts/test_limited_keys.py \
 	tests/api/jobs/test_jobs.py tests/api/dashboard/test_dashboard.py tests/api/dashboard/test_sign_in.py tests/api/dashboard/test_operator_pages.py \
 	tests/api/http/test_memory.py tests/api/http/test_connections.py tests/api/http/test_incoming.py \
@@ -134,7 +136,7 @@ audit: $(TOOLS)/installed  ## look up known vulnerabilities (exit 3: the lookup 
 licences: install  ## check that docs/licences.md tells of every licence with conditions
 	@$(BIN)/python requirements/licences.py
 
-release: $(TOOLS)/installed install  ## cut, build and sign a version, offline verifiable (VERSION=1.0.0 KEY=release.pem)
+release: $(TOOLS)/installed install  ## cut, build and sign a version, offline verifiable (VERSION=1.0.0 KEY=~/release.pem)
 	@$(BIN)/python requirements/release.py make $(VERSION) --key $(KEY)
 
 clean:  ## delete all builds, but no data
