@@ -1,8 +1,8 @@
 """Make a release, by `make release VERSION=1.0.0 KEY=~/release.pem`; verify one, by `release.py verify dist`.
 
 The first release makes the key. The version is set, the changelog is cut, both are committed and tagged; then dist/
-gets the wheels and source archives of the service and its client, the images' context, the lists of what is in them
-(SBOM), the public key, the sums of all these, and an Ed25519 signature of the sums.
+gets the wheels and source archives of the service and its Python client, the npm package, the images' context, the
+lists of what is in them (SBOM), the public key, the sums of all these, and an Ed25519 signature of the sums.
 """
 
 import argparse
@@ -30,13 +30,15 @@ SUMS, SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 #: The key that releases are verified with; it is in the repository, and its other half is in nobody's clone.
 PUBLIC_KEY = ROOT / "requirements" / "release.pub"
 UNRELEASED = "## Unreleased\n"
+PACKAGE = "clients/javascript/package.json"
 UV = ROOT / ".venv-tools" / "bin" / "uv"
 
 
 def set_version(pyproject: str, version: str) -> str:
-    """Return a pyproject.toml with a version, which is the client's too."""
+    """Return a pyproject.toml or package.json with a version, which is the clients' too."""
     pyproject = re.sub(r'"pressroom-client==[^"]*"', f'"pressroom-client=={version}"', pyproject)
-    return re.sub(r'^version = ".*"$', f'version = "{version}"', pyproject, count=1, flags=re.MULTILINE)
+    told = re.compile(r'^(version = |  "version": )".*"', flags=re.MULTILINE)
+    return told.sub(rf'\g<1>"{version}"', pyproject, count=1)
 
 
 def cut(changelog: str, version: str, day: str) -> str:
@@ -103,7 +105,7 @@ def release(version: str, key: Ed25519PrivateKey, dist: Path) -> None:
         raise ValueError("There are changes that are not committed.")
     changelog = ROOT / "CHANGELOG.md"
     changed = cut(changelog.read_text("utf-8"), version, f"{datetime.now(UTC):%Y-%m-%d}")
-    for pyproject in (ROOT / "pyproject.toml", ROOT / "clients" / "python" / "pyproject.toml"):
+    for pyproject in (ROOT / name for name in ("pyproject.toml", "clients/python/pyproject.toml", PACKAGE)):
         pyproject.write_text(set_version(pyproject.read_text("utf-8"), version), "utf-8")
     publish(key, PUBLIC_KEY)
     changelog.write_text(changed, "utf-8")
@@ -120,6 +122,9 @@ def build(version: str, dist: Path) -> None:
     dist.mkdir(parents=True)
     locked = ("--build-constraints", str(ROOT / "requirements" / "build.txt"), "--require-hashes")
     _run(str(UV), "build", "--all-packages", "--quiet", "--out-dir", str(dist), *locked)
+    _run("make", "--silent", "npm")
+    for package in (ROOT / PACKAGE).parent.glob(f"*-{version}.tgz"):
+        shutil.copy(package, dist)
     context = dist / f"pressroom-{version}-images.tar.gz"
     _run("git", "archive", "--format=tar.gz", f"--prefix=pressroom-{version}/", f"--output={context}", "HEAD")
     _run("make", "--silent", "sbom")

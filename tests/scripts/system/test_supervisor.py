@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import pytest
 from servers import is_running, wait_for_end
+from systems import marked
 
 from pipeline.errors import Conflict, NotFound
 from scripts.console import Console
@@ -51,18 +52,6 @@ def mark() -> Iterator[str]:
     word = f"PRESSROOM_TEST_MARK={uuid4().hex}"
     yield word
     assert marked(word) == []
-
-
-def marked(word: str) -> list[int]:
-    """Return the processes that have a word in their environment."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and word.encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return [pid for pid in found if is_running(pid)]
 
 
 def program(mark: str, code: str, *, name: str = "pool", drain: float = 10, stage: int = 1) -> Program:

@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 
 import psycopg
 import pytest
-from systems import Running, clean_environment, command, kill, only, system
+from systems import Running, clean_environment, command, kill, only, run_command, system
 from waiting import wait_for
 
 from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
@@ -161,13 +161,7 @@ def test_every_program_runs_once_a_queue_has_a_pool_of_one(shared: Running):
 
 
 def test_a_second_system_on_the_same_folder_is_refused_in_one_line(shared: Running):
-    run = subprocess.run(
-        command("up", "--port", "0", "--data", str(shared.data)),
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = run_command("up", "--port", "0", "--data", str(shared.data))
     assert run.returncode == 1
     assert "running on" in run.stderr
     assert run.stderr.count("\n") == 1
@@ -176,13 +170,7 @@ def test_a_second_system_on_the_same_folder_is_refused_in_one_line(shared: Runni
 
 def test_a_taken_port_is_an_error_unless_any_port_will_do(shared: Running, tmp_path: Path):
     port = shared.address.rpartition(":")[2]
-    run = subprocess.run(
-        command("up", "--port", port, "--data", str(tmp_path / "data")),
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = run_command("up", "--port", port, "--data", str(tmp_path / "data"))
     assert (run.returncode, "--port" in run.stderr) == (1, True)
     with system(tmp_path / "data", "--port", port, "--any-port", *only("synthesis")) as other:
         assert other.address != shared.address
@@ -226,18 +214,14 @@ def test_a_stopped_system_leaves_nothing_but_its_data(tmp_path: Path):
         link = (again.data / "first-sign-in").read_text().strip()
         assert link.startswith(f"{again.address}/dashboard/sign-in/link?token=")
         assert (again.data / "first-key").read_text() == key
-        url = control.find_system(again.data).database_url
-        assert accounts(url) == 1
-        with Database(url) as database:
-            assert database.run(use_link(link.partition("token=")[2]))
-    with system(tmp_path / "data", *only("synthesis")) as later:
-        later.wait_for_line("hello.wav")
-        assert "Sign in" not in later.written()
+        assert accounts(control.find_system(again.data).database_url) == 1
 
 
 def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_path: Path):
     with system(tmp_path / "data", *only("synthesis")) as killed:
         assert len(killed.processes()) >= 8
+        with Database(killed.database_url) as database:
+            assert database.run(use_link((killed.data / "first-sign-in").read_text().strip().partition("token=")[2]))
         killed.process.kill()
         killed.process.wait()
         port = killed.address.rpartition(":")[2]
@@ -245,6 +229,9 @@ def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_pa
         with system(tmp_path / "data", "--port", port, *only("synthesis")) as again:
             assert again.address == killed.address
             assert accounts(control.find_system(again.data).database_url) == 1
+            # Somebody has signed in: the link is not told of again.
+            again.wait_for_line("hello.wav")
+            assert "Sign in" not in again.written()
     assert killed.processes() == []
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from defusedxml import DefusedXmlException
@@ -69,14 +68,6 @@ def read_notes(image: ImageFile.ImageFile) -> list[Note]:
         if is_description(text) and (note.field, text) not in {(other.field, other.text) for other in kept}:
             kept.append(cleaned)
     return kept[:MAX_NOTES]
-
-
-def is_exposed(image: Image.Image) -> bool:
-    """Return whether the EXIF of a loaded image has a camera's exposure."""
-    camera: dict[int, Any] = {}
-    with bad_metadata_skipped():
-        camera = image.getexif().get_ifd(ExifTags.IFD.Exif)
-    return any(camera.get(tag) for tag in (ExifTags.Base.ExposureTime, ExifTags.Base.FNumber))
 
 
 @contextmanager

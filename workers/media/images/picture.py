@@ -25,15 +25,13 @@ class Picture:
     """The first frame of an image file.
 
     `image` is RGB, upright, with transparent parts on a contrasting grey. `opaque` is the alpha channel in mode L, or
-    None if almost nothing is transparent. `notes` have the most trustworthy first. `is_exposed`: the EXIF has a
-    camera's exposure."""
+    None if almost nothing is transparent. `notes` have the most trustworthy first."""
 
     image: Image.Image
     format: str
     is_animated: bool = False
     opaque: Image.Image | None = None
     notes: Sequence[Note] = ()
-    is_exposed: bool = False
 
     @property
     def has_transparency(self) -> bool:
