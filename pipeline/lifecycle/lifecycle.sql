@@ -423,7 +423,7 @@ END $$;
 
 -- unpaused: the lanes of a queue that may be claimed, and what is passed over in them; none where nobody else has an open
 -- job, whose search would read all that is paused. Only called while there are pauses. Of accounts with few open jobs those
--- are named too: an item's own job costs a tenth of its account (100,000 items that are passed over: 80 ms, or 750).
+-- are named too: to pass over 100,000 items takes 0.22 s then, and 0.75 where the account of each is looked up.
 CREATE FUNCTION lifecycle.unpaused(
     p_queue text, p_lanes text[], p_owners text[],
     OUT lanes text[], OUT paused_kinds text[], OUT paused_accounts uuid[], OUT paused_jobs uuid[]
