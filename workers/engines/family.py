@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from pipeline.errors import NotReady
-from pipeline.log import get_logger
+from pipeline.log import errors_logged, get_logger
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from pipeline.settings.endpoints import EndpointSettings
@@ -247,8 +247,6 @@ def _keep_looking(known: "weakref.ref[Family]", seconds: float, ended: threading
         family = known()
         if family is None:
             return
-        try:
+        with errors_logged(log, "models not looked for", family=family.name):
             family.look()
-        except Exception:  # the thread must not end: models that come later would not be found
-            log.exception("models not looked for", family=family.name)
         del family

@@ -12,7 +12,7 @@ from api_kinds import KINDS
 from browser import Browser, sign_in
 from http_service import Service
 from manual_worker import ManualWorker, refuse
-from payers import Payer, open_account
+from payers import Payer, balance, open_account
 from waiting import wait_for
 
 from api.dashboard.pages.operators.queues import make_plots
@@ -342,13 +342,6 @@ def test_pages_answer_while_redis_is_away(service_without_redis: Service, api_da
     for path in PAGES:
         assert browser.get(f"{BASE}/{path}").status == 200
     assert "Redis does not answer" in text_of(browser, "processes")
-
-
-def balance(database: Database, payer: Payer) -> int:
-    read: Statement[int] = Statement(
-        "SELECT available FROM account WHERE id = %(id)s", {"id": payer.account_id}, lambda rows: rows[0]["available"]
-    )
-    return database.run(read)
 
 
 @pytest.mark.parametrize("scope", ["queue", "kind", "provider", "account"])
