@@ -325,7 +325,7 @@ def test_pages_are_watched_until_all_are_listed(owner: Reader, engine: SearchEng
     expect(page.get_by_role("status")).to_contain_text("are being watched")
     why = page.get_by_role("row", name="https://example.org/late")
     expect(why).to_contain_text("The page could not be opened")
-    expect(page.get_by_text("1 of 2")).to_be_visible()
+    expect(page.locator(".figure .number").first).to_have_text("1 of 2")
 
     page.get_by_text("Settings", exact=True).click()
     page.get_by_role("textbox", name="New list of addresses").fill("https://example.org/")
@@ -370,8 +370,8 @@ def test_an_operator_tries_a_group_of_failures_again(service: Running, owner: Re
     expect(row).to_contain_text("2")
     row.get_by_role("button", name="Try again").click()
 
-    expect(owner.page.get_by_role("status")).to_contain_text("2")
-    assert len(service.ask("/jobs?kind=made_up&state=failed,queued,running").json) == 4
+    expect(owner.page.get_by_role("status")).to_contain_text("being retried")
+    wait_for(lambda: len(service.ask("/jobs?kind=made_up&state=failed,queued,running").json) == 4)
 
 
 def test_an_operator_scales_a_pool_and_tops_an_account_up(service: Running, owner: Reader) -> None:
