@@ -1,7 +1,7 @@
 // Table: the rows of many things at once, each with its picture, name, state and texts, which are edited in place.
 
 import { csv, xlsx, zip } from "./bulk_export.js";
-import { credits, make } from "./try_dom.js";
+import { credits, icon, make } from "./try_dom.js";
 
 /** Rows that are made at a time: the page stays at hand between them. */
 const SLICE = 10;
@@ -83,7 +83,7 @@ function showBar(state, bar, tell, act) {
   const left = known.ready ?? 0;
   const advice = state.rows.find((row) => row.advice)?.advice;
   const facts = [`${done} of ${things(state, total)} done`, ...["failed", "cancelled", "faulty"].map((name) => known[name] && `${known[name]} ${WORDS[name]}`)];
-  tell.textContent = [`${facts.filter(Boolean).join(", ")}.`, state.note, state.isPaused && state.isRunning ? "Pausing …" : "", advice].filter(Boolean).join(" ");
+  tell.textContent = [`${facts.filter(Boolean).join(", ")}.`, state.note, state.isPaused && state.isRunning ? "Pausing …" : "", advice?.replaceAll("`", "")].filter(Boolean).join(" ");
   const progress = make("progress", { max: total || 1, value: done + (known.failed ?? 0) + (known.cancelled ?? 0), "aria-label": "Progress" });
   const button = (text, click, more = {}) => make("button", { type: "button", class: "second small", click, ...more }, text);
   const actions = state.isRunning
@@ -159,7 +159,7 @@ function showRow(state, row, act) {
 }
 
 function preview(row, shown) {
-  if (/\.(wav|mp3|ogg|m4a|flac|webm)(\?|$)/.test(shown)) return make("button", { type: "button", class: "second small", "data-play": shown, "aria-label": `Play ${row.name}` }, "▶");
+  if (/\.(wav|mp3|ogg|m4a|flac|webm)(\?|$)/.test(shown)) return make("button", { type: "button", class: "second small", "data-play": shown, "aria-label": `Play ${row.name}` }, icon("play"));
   return make("img", { src: shown, alt: "", loading: "lazy", width: 96 });
 }
 

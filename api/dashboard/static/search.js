@@ -104,4 +104,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   open();
 });
-document.querySelector(".who")?.prepend(make("button", { type: "button", class: "second small", "aria-keyshortcuts": "Control+K /", click: open }, icon("search"), make("span", {}, "Search"), make("kbd", { "aria-hidden": "true" }, "/")));
+for (const button of document.querySelectorAll("[data-search]")) {
+  button.hidden = false;
+  button.addEventListener("click", open);
+}

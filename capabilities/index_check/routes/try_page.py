@@ -54,6 +54,7 @@ TRY = TryPage(
     choices={"engine": _engines, "index": _indexes},
     template="index_check.html",
     script="try_index_check.js",
+    shows_by="job",
     submit="Check",
     icon="search-check",
     order=5,
