@@ -82,6 +82,8 @@ class TryPage:
     hidden: tuple[str, ...] = ("source",)
     #: Labels and controls that differ from the field's name and type.
     labels: Mapping[str, str] = field(default_factory=dict)
+    #: Hints in the words of readers, where the API's are those of programmers.
+    abouts: Mapping[str, str] = field(default_factory=dict)
     controls: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, Choices] = field(default_factory=dict)
     #: File types by file field.

@@ -12,6 +12,7 @@ import structlog
 
 from benchmarks.quality.covers import choose_all, covers_rows
 from benchmarks.quality.listening import Listener, installed, resample
+from benchmarks.quality.naturalness import opinion
 from benchmarks.quality.pictures import judge_pictures, picture_samples, pictures_rows, ready_captioners
 from benchmarks.quality.posts import judge_all, posts_rows, ready_engines, samples
 from benchmarks.quality.prompts import INSTALL, SPEAKERS, Prompt, read_prompts, with_noise
@@ -19,7 +20,13 @@ from benchmarks.quality.speaking import Speech, sentences, speak_apart
 from benchmarks.quality.words import count_errors
 from benchmarks.report import machine
 
-ENGINES = ("espeak", "hibari", "piper", "kokoro")
+#: Engines, each with the language that it speaks.
+ENGINES = (
+    *("espeak:en", "hibari:en", "piper:en", "kokoro:en"),
+    *(f"{engine}:{language}" for language in ("es", "fr", "it", "pt", "ja") for engine in ("espeak", "kokoro")),
+)
+#: Languages written without spaces: their signs are counted as words.
+SPACELESS = ("ja",)
 
 
 def main() -> None:
@@ -29,7 +36,7 @@ def main() -> None:
     parser.add_argument("what", nargs="*", choices=known, help="default: all")
     parser.add_argument("--count", type=int, default=100, help="sentences of each engine, prompts of each language")
     parser.add_argument("--languages", default=",".join(SPEAKERS), help="those of the recordings")
-    parser.add_argument("--engines", default=",".join(ENGINES), help="those that speak")
+    parser.add_argument("--engines", default=",".join(ENGINES), help="those that speak, as espeak:en")
     parser.add_argument("--samples", action="store_true", help="print what was made of each post and picture")
     wanted = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
@@ -60,22 +67,27 @@ def main() -> None:
 
 def speech_rows(engines: list[str], count: int, folder: Path) -> Iterator[tuple[str, ...]]:
     """Yield a table's head and rows: what Whisper understood of each engine's sentences, and what they took."""
-    yield ("engine, voice", "sentences", "words wrong", "times real time, a core", "a sentence, ms", "memory, MiB")
-    texts = sentences(count)
-    listener = Listener(installed("whisper-tiny.en", folder))
-    for engine in engines:
-        spoken = folder / engine
+    head = ("engine, voice", "sentences", "words wrong", "naturalness")
+    yield (*head, "times real time, a core", "a sentence, ms", "memory, MiB")
+    listener = Listener(installed("whisper-base", folder))
+    for engine, language in (named.split(":") for named in engines):
+        spoken = folder / f"{engine}-{language}"
         spoken.mkdir()
-        took = speak_apart(engine, spoken, count)
+        took = speak_apart(engine, language, spoken, count)
         if not isinstance(took, Speech):
-            yield (engine, took, "", "", "", "")
+            yield (f"{engine}, {language}", took, *[""] * 5)
             continue
-        heard = [(text, listener.hear(_sound(spoken / f"{number:03}.wav"), "en")) for number, text in enumerate(texts)]
-        errors = count_errors(heard)
+        texts = sentences(count, language)
+        sounds = [_sound(spoken / f"{number:03}.wav") for number in range(len(texts))]
+        heard = [(text, listener.hear(sound, language)) for text, sound in zip(texts, sounds, strict=True)]
+        if language in SPACELESS:
+            heard = [(" ".join(said), " ".join(written)) for said, written in heard]
+        errors = count_errors(heard, language=language)
         yield (
             f"{engine}, {took.voice}",
             str(took.sentences),
             f"{errors.share:.1%} ({errors.wrong} of {errors.words})",
+            f"{np.mean([opinion(sound) for sound in sounds]):.2f}",
             f"{took.times_real_time:.1f}",
             f"{took.first_sound_ms:.0f}",
             f"{took.memory_mib:.0f}",

@@ -39,6 +39,8 @@ class Prompt:
 
 def read_prompts(language: str, count: int) -> list[Prompt]:
     """Return so many prompts of a language, taken evenly from all; none where the packages are missing."""
+    if language not in SPEAKERS:
+        return []
     texts = TEXTS / f"asterisk-core-sounds-{language}" / f"core-sounds-{language}.txt.gz"
     folder = SOUNDS / SPEAKERS[language]
     if not texts.exists() or not folder.is_dir():

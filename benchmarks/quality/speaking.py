@@ -1,6 +1,6 @@
 """Speaking: what an engine makes of the sentences, in a process of its own, so that its memory is its own.
 
-`python -m benchmarks.quality.speaking ENGINE FOLDER COUNT` writes a WAV a sentence, and prints figures as JSON.
+`python -m benchmarks.quality.speaking ENGINE LANGUAGE FOLDER COUNT` writes a WAV a sentence, and figures as JSON.
 """
 
 import json
@@ -9,9 +9,11 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.quality.prompts import read_prompts
 from benchmarks.streams import load_engine
 from capabilities.speech.engines import Synthesizer
 from capabilities.speech.normalization.reading import spoken_form
@@ -19,6 +21,8 @@ from capabilities.speech.voices.voices import pick_voice
 from workers.media.audio.pcm import encode_wav
 
 SENTENCES = Path(__file__).with_name("sentences.toml")
+#: Regions of voices, where the language alone would not do.
+LOCALES = {"en": "en-US"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +39,18 @@ class Speech:
     memory_mib: float
 
 
-def sentences(count: int) -> list[str]:
-    """Return so many of the sentences, of all sorts alike."""
-    listed: list[str] = tomllib.loads(SENTENCES.read_text("utf-8"))["sentences"]
+def sentences(count: int, language: str) -> list[str]:
+    """Return so many of the sentences, of all sorts alike: our own, or else those of the prompts."""
+    written: Mapping[str, list[str]] = tomllib.loads(SENTENCES.read_text("utf-8"))
+    listed = written.get(language) or [prompt.text for prompt in read_prompts(language, count)]
+    count = min(count, len(listed))
     return [listed[number * len(listed) // count] for number in range(count)]
 
 
-def speak_all(engine: Synthesizer, texts: list[str], folder: Path) -> Speech:
+def speak_all(engine: Synthesizer, language: str, texts: list[str], folder: Path) -> Speech:
     """Speak each text into a file of its own."""
-    voice = pick_voice(engine.voices(), voice_name=None, language="en-US")
-    engine.speak("One to begin with.", voice=voice.id)
+    voice = pick_voice(engine.voices(), voice_name=None, language=LOCALES.get(language, language))
+    engine.speak(texts[0], voice=voice.id)
     seconds, took = 0.0, []
     processor = time.process_time()
     for number, text in enumerate(texts):
@@ -62,9 +68,9 @@ def speak_all(engine: Synthesizer, texts: list[str], folder: Path) -> Speech:
     )
 
 
-def speak_apart(engine: str, folder: Path, count: int) -> Speech | str:
+def speak_apart(engine: str, language: str, folder: Path, count: int) -> Speech | str:
     """Let an engine speak in a process of its own; return what it took, or why it can't."""
-    command = [sys.executable, "-m", "benchmarks.quality.speaking", engine, str(folder), str(count)]
+    command = [sys.executable, "-m", "benchmarks.quality.speaking", engine, language, str(folder), str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return done.stderr.strip().splitlines()[-1]
@@ -77,6 +83,6 @@ def _most_memory() -> float:
 
 
 if __name__ == "__main__":
-    name, folder_name, wanted = sys.argv[1:]
-    made = speak_all(load_engine(name), sentences(int(wanted)), Path(folder_name))
+    name, spoken_in, folder_name, wanted = sys.argv[1:]
+    made = speak_all(load_engine(name), spoken_in, sentences(int(wanted), spoken_in), Path(folder_name))
     print(json.dumps(asdict(made)))

@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import reduce
 from http import HTTPStatus
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +140,8 @@ async def ask_for_everything(
     """Send the examples of all kinds at once. `is_to_cancel`: the system stops afterwards."""
     headers = {"X-API-Key": demo_key(settings, system)}
     kinds = [kind for kind in load_kinds(settings).values() if kind.routes]
-    steps.say(f"sending {len(kinds)} examples to {system.address}; the first requests load models")
+    examples = [(kind, label, fields) for kind in kinds for label, fields in examples_of(kind).items()]
+    steps.say(f"sending {len(examples)} examples to {system.address}; the first requests load models")
 
     async def told(asked: Awaitable[Shown]) -> Shown:
         shown = await asked
@@ -146,38 +149,54 @@ async def ask_for_everything(
         return shown
 
     async with aiohttp.ClientSession(system.address, headers=headers) as session:
-        asked = (ask(session, kind, picture, is_to_cancel=is_to_cancel) for kind in kinds)
+        asked = (ask(session, *example, picture, is_to_cancel=is_to_cancel) for example in examples)
         return list(await asyncio.gather(*map(told, asked)))
 
 
-def body_of(kind: AnyKind, picture: Served) -> dict[str, Any]:
-    """Return a kind's example as a request body, with files and our picture filled in."""
+def examples_of(kind: AnyKind) -> Mapping[str, Mapping[str, Any]]:
+    """Return a kind's example, and those that the demos of capabilities add, by what their files' names end with."""
+    more = (getattr(part, "MORE", {}).get(kind.name, {}) for part in parts("demo"))
+    return reduce(or_, more, {"": kind.example})
+
+
+def body_of(kind: AnyKind, fields: Mapping[str, Any], picture: Served) -> dict[str, Any]:
+    """Return an example of a kind as a request body, with files and our picture filled in."""
     if not kind.files:
-        return {"json": picture.in_place(dict(kind.example))}
+        return {"json": picture.in_place(dict(fields))}
     files: dict[str, Path] = {name: path for part in parts("demo") for name, path in getattr(part, "FILES", {}).items()}
     form = aiohttp.FormData()
-    for name, value in kind.example.items():
+    for name, value in fields.items():
         if name in kind.files:
-            form.add_field(name, files[name].read_bytes(), filename=name, content_type="application/octet-stream")
+            file = files.get(value, files[name])
+            form.add_field(name, file.read_bytes(), filename=name, content_type="application/octet-stream")
         else:
             form.add_field(name, str(value))
     return {"data": form}
 
 
-async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served, *, is_to_cancel: bool = False) -> Shown:
-    """Send a kind's example, and write the answer to a file."""
+async def ask(
+    session: aiohttp.ClientSession,
+    kind: AnyKind,
+    label: str,
+    fields: Mapping[str, Any],
+    picture: Served,
+    *,
+    is_to_cancel: bool = False,
+) -> Shown:
+    """Send an example of a kind, and write the answer to a file."""
     started = time.monotonic()
-    async with session.post(kind.routes[0], **body_of(kind, picture)) as response:
+    async with session.post(kind.routes[0], **body_of(kind, fields, picture)) as response:
         body = await response.read()
     name = response.content_disposition.filename if response.content_disposition else None
     suffix = Path(name or "").suffix or mimetypes.guess_extension(response.content_type) or ".bin"
-    file = OUT / f"{kind.name}{suffix}"
+    file = OUT / f"{kind.name}{label}{suffix}"
     file.write_bytes(body)
     document = json.loads(body) if response.content_type == "application/json" else {}
     shows = {name: show for part in parts("demo") for name, show in getattr(part, "SHOWN", {}).items()}
     is_good = response.status < HTTPStatus.BAD_REQUEST and kind.name in shows
     shown = await shows[kind.name](Answered(session, response, document, file, is_to_cancel)) if is_good else None
     seconds = time.monotonic() - started
+    warnings = response.headers.getall("X-Warning", [])
     is_skipped = b'"image_blocked"' in body
     return Shown(
         kind.routes[0],
@@ -185,7 +204,7 @@ async def ask(session: aiohttp.ClientSession, kind: AnyKind, picture: Served, *,
         seconds,
         response.headers.get("X-Engine", ""),
         response.headers.get("X-Credits-Used", ""),
-        SKIPPED if is_skipped else shown or f"{file} ({len(body):,} bytes)",
+        SKIPPED if is_skipped else shown or " ".join([f"{file} ({len(body):,} bytes)", *warnings]),
         is_skipped=is_skipped,
     )
 

@@ -38,8 +38,8 @@ def test_other_languages_are_compared_without_accents_and_with_numbers_in_words(
 
 
 def test_fewer_sentences_are_of_all_sorts() -> None:
-    listed = tomllib.loads(SENTENCES.read_text("utf-8"))["sentences"]
+    listed = tomllib.loads(SENTENCES.read_text("utf-8"))["en"]
 
     assert len(listed) == len(set(listed)) == 100
-    assert sentences(100) == listed
-    assert sentences(4) == [listed[place] for place in (0, 25, 50, 75)]
+    assert sentences(100, "en") == listed
+    assert sentences(4, "en") == [listed[place] for place in (0, 25, 50, 75)]

@@ -38,6 +38,9 @@ def decode_upload(task: Task[Any], field: str, ffmpeg: Ffmpeg, *, max_duration: 
 def keep_mix(task: Task[MusicFields], speech: Track, music: Track, ffmpeg: Ffmpeg, **about: Any) -> Done[AudioFile]:
     """Store music under speech as one MP3, as long as intro, speech and outro; `about` goes to keep_mp3."""
     fields = task.input
+    cut = [name for name, track in (("audio", speech), ("music", music)) if track.is_cut_short]
+    if cut:
+        about["warning"] = f"{' and '.join(cut)}: the file ends before its header says; all of its sound was used."
     bed = Bed(
         volume_db=fields.music_volume,
         fade=timedelta(milliseconds=fields.fade_duration),

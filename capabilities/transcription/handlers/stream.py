@@ -35,7 +35,7 @@ class _TextWriter:
 
     def _send(self, listened: RecordingProgress, text: str, seconds: float) -> None:
         total = round(listened.track.duration.total_seconds(), 1)
-        self.credits = min(self._task.price, transcription_credits(timedelta(seconds=seconds)))
+        self.credits = min(self._task.price, transcription_credits(timedelta(seconds=seconds)) if text else 0)
         self.parts = self._task.add_part(
             text.encode(),
             done=min(round(seconds, 1), total),
@@ -54,7 +54,7 @@ class TranscriptionStreamHandler(ListeningHandler[Parts]):
         try:
             with self.listened(task, resumes=False, heard=writer.add) as listened:
                 writer.finish(listened)
-                price = transcription_credits(listened.track.duration)
+                price = listened.price
                 return Done(writer.parts, listened.engine.name, None if price == task.price else price)
         except PressroomError as error:
             if not writer.parts.count:

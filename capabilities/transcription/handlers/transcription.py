@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -22,6 +22,7 @@ from capabilities.transcription.kinds.transcription import (
 )
 from capabilities.transcription.kinds.transcripts import ENDINGS, transcription_credits
 from capabilities.transcription.settings import TranscriptionSettings
+from pipeline.errors import InsufficientCredits, KeyCreditsUsed
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers
 from workers.engines import EngineBusy, EngineUnavailable
@@ -35,6 +36,8 @@ from workers.media.audio.track import Track, windows
 
 log = get_logger(__name__)
 
+#: What is decoded of a long recording before its stream begins; up to half of it is heard at once.
+HEAD = timedelta(seconds=60)
 #: Longest decoding: four hours take a quiet core less than a minute, and a busy machine several.
 DECODING_LIMIT = timedelta(minutes=15)
 
@@ -57,6 +60,11 @@ class RecordingProgress:
     engine: Transcriber
     transcribed: Transcribed
     track: Track
+
+    @property
+    def price(self) -> int:
+        """The credits for the whole recording; none if nobody speaks."""
+        return transcription_credits(self.track.duration) if self.transcribed.segments else 0
 
 
 #: Called with each segment as soon as it is heard.
@@ -97,20 +105,15 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
         `resumes`: another attempt continues where this one stops. Raises InvalidRequest, Stopped."""
         engines = self._choose(task.input)
         with task.upload("audio") as upload:
-            decoded = decode(
-                self._ffmpeg,
-                upload,
-                sample_rate=SAMPLE_RATE,
-                max_duration=self._longest,
-                time_limit=DECODING_LIMIT,
-                stop=task.is_stopped,
-            )
+            begun = self._begun(task, upload, engines[0], heard) if heard is not None else None
+            decoded = self._decoded(task, upload, self._longest)
         with decoded as track:
             price = transcription_credits(track.duration)
             if price > task.price:
                 task.raise_hold(price)
             for place, engine in enumerate(engines):
-                transcribed = resumed(task, engine) if resumes else Transcribed.anew(task, engine)
+                anew = begun if begun and not place else Transcribed.anew(task, engine)
+                transcribed = resumed(task, engine) if resumes else anew
                 listened = RecordingProgress(engine, transcribed, track)
                 try:
                     self._transcribe_all(task, listened, heard, resumes=resumes)
@@ -121,6 +124,41 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
                         raise
                     log.warning("engine failed, the next one transcribes", engine=engine.name, reason=error.message)
             yield listened
+
+    def _decoded(
+        self, task: Task[RecordingInput], upload: IO[bytes], longest: timedelta, *, is_head: bool = False
+    ) -> Track:
+        return decode(
+            self._ffmpeg,
+            upload,
+            sample_rate=SAMPLE_RATE,
+            max_duration=longest,
+            time_limit=DECODING_LIMIT,
+            stop=task.is_stopped,
+            is_head=is_head,
+        )
+
+    def _begun(
+        self, task: Task[RecordingInput], upload: IO[bytes], engine: Transcriber, heard: OnSegment
+    ) -> Transcribed | None:
+        """Return the transcript of a long recording's first half-minute, made before the rest is decoded; or None.
+
+        The length that the file tells is held first, so that nothing is heard that can't be paid."""
+        with self._decoded(task, upload, HEAD, is_head=True) as track:
+            declared = track.declared
+            if declared is None or not track.duration < declared <= self._longest:
+                return None
+            listened = RecordingProgress(engine, Transcribed.anew(task, engine), track)
+            try:
+                if (price := transcription_credits(declared)) > task.price:
+                    task.raise_hold(price)
+                self._transcribe(task, listened, next(windows(track, length=HEAD / 2)), heard)
+            except (InsufficientCredits, KeyCreditsUsed, EngineUnavailable) as error:
+                if listened.transcribed.segments:
+                    raise
+                log.info("recording not begun early", reason=error.message)
+                return None
+            return listened.transcribed
 
     def _transcribe_all(
         self, task: Task[RecordingInput], listened: RecordingProgress, heard: OnSegment | None, *, resumes: bool
@@ -205,7 +243,7 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
         with self.listened(task) as listened:
             wanted, transcribed = task.input, listened.transcribed
             duration = listened.track.duration
-            seconds, price = round(duration.total_seconds(), 3), transcription_credits(duration)
+            seconds, price = round(duration.total_seconds(), 3), listened.price
             transcript = transcript_of(
                 transcribed,
                 listened.engine,

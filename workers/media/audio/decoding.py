@@ -19,6 +19,8 @@ log = get_logger(__name__)
 TIME_LIMIT = timedelta(minutes=3)
 #: The lowest sample rate that is taken; at 1 Hz, 14 kB would be four hours. Telephones have 8,000 Hz.
 MIN_SAMPLE_RATE = 4_000
+#: ffmpeg's word on the length: "Duration: 01:02:03.45, start: 0.000000, bitrate: 24 kb/s".
+DURATION = re.compile(r"Duration: (\d+):(\d\d):(\d\d\.\d+)")
 #: ffmpeg's word on a stream of sound: "Stream #0:0: Audio: pcm_s16le, 7 Hz, mono".
 STREAM = re.compile(r"Stream #0:\d+.*: Audio: .*?\b(\d+) Hz")
 
@@ -54,11 +56,12 @@ def decode(
     max_duration: timedelta,
     time_limit: timedelta = TIME_LIMIT,
     stop: Callable[[], bool] = never,
+    is_head: bool = False,
 ) -> Track:
     """Return the first audio of a file, mono, as far as it goes. The caller closes it.
 
-    The decoded length counts, not the one in the header. Raises AudioUndecodable, AudioTooLong, Stopped, and OSError if
-    the disk is full."""
+    `is_head`: only about `max_duration` of a longer one is wanted. The decoded length counts, not the header's.
+    Raises AudioUndecodable, AudioTooLong, Stopped, and OSError if the disk is full."""
     demuxer = sniff(file)
     if demuxer is None:
         raise AudioUndecodable(
@@ -70,7 +73,7 @@ def decode(
         _decode(ffmpeg, file, demuxer, track, max_duration, time_limit, stop)
         if not len(track):
             raise AudioUndecodable("The file's audio is empty.")
-        if track.duration > max_duration:
+        if track.duration > max_duration and not is_head:
             minutes = max_duration / timedelta(minutes=1)
             raise AudioTooLong(
                 f"The file has more than {minutes:g} minutes of audio, which is the limit. Send it in parts.",
@@ -90,6 +93,12 @@ def _decode(
 ) -> None:
     # ffmpeg may read only the open file, and only as the format found in its first bytes. The limit is in bytes (-fs):
     # -t believes the file's time stamps, by which 25 MB can last for months.
+    def refuse(line: str) -> bool:
+        if found := DURATION.match(line):
+            hours, minutes, seconds = map(float, found.groups())
+            track.declared = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        return _is_absurd(line)
+
     size = round(max_duration.total_seconds() * track.sample_rate + 1) * SAMPLE_BYTES + 2**16
     allowed = ["-protocol_whitelist", "fd", "-format_whitelist", demuxer, "-codec_whitelist", CODECS, "-threads", "1"]
     source = [*allowed, "-f", demuxer, "-i", "fd:", "-map", "0:a:0", "-filter_threads", "1"]
@@ -101,7 +110,7 @@ def _decode(
             stdout=track.file,
             time_limit=time_limit,
             max_output_bytes=size + 2**20,
-            refuse=_is_absurd,
+            refuse=refuse,
         ) as run:
             if not run.wait(stop):
                 log.info("audio not decoded", format=demuxer, reason=run.said())

@@ -32,6 +32,8 @@ class Track(AbstractContextManager["Track"]):
         self.sample_rate = sample_rate
         #: Whether the file that it was decoded from ends before its header says.
         self.is_cut_short = False
+        #: The length that the header of that file tells, if any.
+        self.declared: timedelta | None = None
         self.file: IO[bytes] = tempfile.TemporaryFile(prefix="pressroom-", buffering=0)  # noqa: SIM115  closed by close
 
     def __enter__(self) -> Self:

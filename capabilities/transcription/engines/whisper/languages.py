@@ -1,8 +1,8 @@
-"""Languages: which one is spoken in each part of a sound."""
+"""Languages: which one is spoken in each part of a sound, and where its pauses are."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
@@ -23,25 +23,42 @@ HEARD = 0.9
 SURE = 20.0
 #: The only piece of a sound is judged a second time, padded as Whisper was trained, if no language is as likely.
 SURE_ALONE = 0.8
+#: Longest speech without a pause, in seconds: with nearly PIECE_SECONDS and a pause before it, the model takes both.
+LONGEST_SECONDS = 20.0
 #: Seconds after which a part ends, for each sound of a batch, so that its text need not wait for the rest.
 PART_SECONDS = 60.0
+#: The model takes half a minute at once, so clips of pieces are almost as long; a longer pause ends one, since silence
+#: tempts the model to invent.
+CLIP_SECONDS, CLIP_PAUSE = 29.0, 4.0
 #: What the language so far weighs, in pieces.
 HEAD_START = 4.0
 
 
 @dataclass(slots=True)
 class Part:
-    """Samples of one language, by Whisper's code."""
+    """Pieces of speech in one language, by Whisper's code: the first sample of each and the one behind its last."""
 
     language: str
     probability: float
-    start: int
-    stop: int
+    pieces: list[tuple[int, int]] = field(default_factory=list)
+
+    def clips(self, *, starts_short: bool) -> Iterator[tuple[int, int]]:
+        """Yield the ends of what the model takes at once. Each ends in a pause, so that no word is cut or said twice.
+
+        `starts_short`: the first clip has one piece, so that its text comes soon."""
+        start, stop = self.pieces[0]
+        for number, (begin, end) in enumerate(self.pieces[1:]):
+            is_long = end - start > CLIP_SECONDS * SAMPLE_RATE or begin - stop > CLIP_PAUSE * SAMPLE_RATE
+            if is_long or (starts_short and not number):
+                yield start, stop
+                start = begin
+            stop = end
+        yield start, stop
 
 
 def find_parts(model: Any, sound: NDArray[Any], likely: str | None, *, batch: int = 1) -> Iterator[Part]:
     """Yield the parts of a sound (float32, 16 kHz) in which somebody speaks. `likely` is the language so far."""
-    judged = ((start, stop, _probabilities(model, sound[start:stop])) for start, stop in _pieces(sound))
+    judged = ((start, stop, _probabilities(model, sound[start:stop])) for start, stop in find_pieces(sound))
     first = list(islice(judged, AHEAD))
     if len(first) == 1 and max(first[0][2].values()) < SURE_ALONE:
         start, stop, probabilities = first[0]
@@ -54,11 +71,11 @@ def find_parts(model: Any, sound: NDArray[Any], likely: str | None, *, batch: in
         if number >= AHEAD:
             _add(votes, probabilities)
         language = _language(probabilities, votes)
-        if part and (part.language != language or stop - part.start > batch * PART_SECONDS * SAMPLE_RATE):
+        if part and (part.language != language or stop - part.pieces[0][0] > batch * PART_SECONDS * SAMPLE_RATE):
             yield part
             part = None
-        part = part or Part(language, probabilities[language], start, stop)
-        part.stop = stop
+        part = part or Part(language, probabilities[language])
+        part.pieces.append((start, stop))
     if part:
         yield part
 
@@ -89,16 +106,22 @@ def _padded(model: Any, piece: NDArray[Any], before: Mapping[str, float]) -> Map
     return {language: (probability + before.get(language, 0.0)) / 2 for language, probability in found}
 
 
-def _pieces(sound: NDArray[Any]) -> Iterator[tuple[int, int]]:
+def find_pieces(sound: NDArray[Any]) -> Iterator[tuple[int, int]]:
     """Yield the first sample of each piece of speech and the one behind its last."""
     from faster_whisper.vad import VadOptions, get_speech_timestamps
 
     how = VadOptions(
-        min_speech_duration_ms=250, min_silence_duration_ms=300, speech_pad_ms=200, max_speech_duration_s=15
+        min_speech_duration_ms=250,  # single notes of music are shorter
+        min_silence_duration_ms=300,
+        speech_pad_ms=200,
+        max_speech_duration_s=LONGEST_SECONDS,
     )
     begin: int | None = None
     stop = 0
     for speech in get_speech_timestamps(sound, how):
+        if begin is not None and speech["start"] - stop > CLIP_PAUSE * SAMPLE_RATE:
+            yield begin, stop
+            begin = None
         begin = speech["start"] if begin is None else begin
         stop = speech["end"]
         if stop - begin >= PIECE_SECONDS * SAMPLE_RATE:

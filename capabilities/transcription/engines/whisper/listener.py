@@ -6,8 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,9 @@ import numpy as np
 
 from capabilities.transcription.engines import SAMPLE_RATE, Decoding, HeardSegment, Recognition, Transcriber
 from capabilities.transcription.engines.whisper.hallucinations import without_hallucinations
-from capabilities.transcription.engines.whisper.languages import Part, find_parts
+from capabilities.transcription.engines.whisper.languages import Part, find_parts, find_pieces
 from capabilities.transcription.engines.whisper.weights import ENGINE, Weights
+from capabilities.transcription.engines.whisper.word_times import corrected, loud_runs
 from capabilities.transcription.settings import WhisperSettings
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
@@ -32,16 +32,12 @@ CODES = {"jw": "jv"}
 ENGLISH = "en"
 #: In the names of models that were not trained to translate.
 ONLY_TRANSCRIBES = "turbo"
-#: Milliseconds of the shortest speech; single notes of music are shorter.
-SHORTEST = 250
 #: Segments that a CUDA device takes together by default.
 CUDA_BATCH = 8
 #: A second of sound to try the model with, in frames of 10 ms.
 FRAMES = 100
 #: Most memory while a model is loaded, by the size of its file (float16 becomes int8), and for what surrounds it.
 LOADING, LOADING_BYTES = 1.5, 60_000_000
-#: Seconds that Whisper takes at once; only longer sounds can be batched.
-WINDOW_SECONDS = 30
 
 
 class Listener(Transcriber):
@@ -67,6 +63,7 @@ class Listener(Transcriber):
         began = time.monotonic()
         self._require_memory()
         self._start()
+        self._is_multilingual = bool(self._loaded.model.is_multilingual)  # one that is not in memory does not tell
         self._codes = {CODES.get(code, code): code for code in self._loaded.supported_languages}
         if self._settings.idle_minutes:
             self._unload()
@@ -80,7 +77,7 @@ class Listener(Transcriber):
 
     @property
     def translates(self) -> bool:  # type: ignore[override]  # it depends on the model
-        return bool(self._loaded.model.is_multilingual) and ONLY_TRANSCRIBES not in self.model
+        return self._is_multilingual and ONLY_TRANSCRIBES not in self.model
 
     def languages(self) -> Sequence[str]:
         """Return the languages of the model, about a hundred or English alone."""
@@ -101,17 +98,22 @@ class Listener(Transcriber):
         """Listen to a sound. The model gets only speech, since it invents text for silence."""
         sound = samples.astype(np.float32) / 32_768
         # Hotwords come with each half minute, an `initial_prompt` only with the first.
-        how = {"word_timestamps": timed, "hotwords": prompt, "task": "translate" if translate else "transcribe"}
+        how = {"hotwords": prompt, "task": "translate" if translate else "transcribe"}
         with self._in_memory(), self._english._in_memory() if self._english else nullcontext():
             probability: float | None = None
-            parts = iter([Part(self._codes[language or ENGLISH], 1.0, 0, len(sound))])
-            if language is None and self._loaded.model.is_multilingual:
+            pieces = list(find_pieces(sound)) if language or not self._is_multilingual else []
+            parts = iter([Part(self._codes[language or ENGLISH], 1.0, pieces)] if pieces else [])
+            if language is None and self._is_multilingual:
                 parts = find_parts(self._loaded, sound, likely and self._codes[likely], batch=self._batch)
                 if (first := next(parts, None)) is not None:
                     probability, language = first.probability, CODES.get(first.language, first.language)
                     parts = chain([first], parts)
-            found = (segment for part in parts for segment in self._hear(sound, part, how))
-            yield Recognition(language or ENGLISH, probability, _segments(without_hallucinations(found), stop))
+            found = (
+                segment
+                for number, part in enumerate(parts)
+                for segment in self._hear(sound, part, how, starts_short=not number)
+            )
+            yield Recognition(language or ENGLISH, probability, _segments(without_hallucinations(found), stop, timed))
 
     def _start(self) -> None:
         """Load the model onto the device of the settings, else a GPU that works, else the processor.
@@ -164,26 +166,29 @@ class Listener(Transcriber):
         begin = self._loaded.hf_tokenizer.token_to_id("<|startoftranscript|>")
         self._loaded.model.generate(self._loaded.encode(features[:, :FRAMES]), [[begin]], beam_size=1, max_length=2)
 
-    def _hear(self, sound: Any, part: Part, how: Mapping[str, Any]) -> Iterator[Any]:
-        """Return the segments of a part, with their times in the whole sound."""
+    def _hear(self, sound: Any, part: Part, how: Mapping[str, Any], *, starts_short: bool) -> Iterator[Any]:
+        """Yield the segments of a part. Each clip is heard once, whether or not the times of words are wanted."""
         if part.language == ENGLISH and self._english is not None:
-            return self._english._hear(sound, part, how)
-        found, _ = self._transcribe(sound[part.start : part.stop], language=part.language, **how)
-        return (_later(segment, part.start / SAMPLE_RATE, part.stop / SAMPLE_RATE) for segment in found)
-
-    def _transcribe(self, sound: Any, **how: Any) -> tuple[Any, Any]:
-        # Without the text so far as context, since Whisper would repeat an error again and again.
-        how |= {"beam_size": self._settings.beam_size, "vad_filter": True, "condition_on_previous_text": False}
-        how |= {"vad_parameters": {"min_speech_duration_ms": SHORTEST}}
-        if self._batch == 1 or len(sound) <= WINDOW_SECONDS * SAMPLE_RATE:
-            found: tuple[Any, Any] = self._loaded.transcribe(sound, **how)
-            return found
+            yield from self._english._hear(sound, part, how, starts_short=starts_short)
+            return
         from faster_whisper import BatchedInferencePipeline
 
-        batched: tuple[Any, Any] = BatchedInferencePipeline(self._loaded).transcribe(
-            sound, batch_size=self._batch, without_timestamps=False, **how
-        )
-        return batched
+        clips = list(part.clips(starts_short=starts_short))
+        edges = [0, *range(int(starts_short), len(clips), self._batch), len(clips)]
+        for batch in filter(None, (clips[first:last] for first, last in pairwise(edges))):
+            found, _ = BatchedInferencePipeline(self._loaded).transcribe(
+                sound,
+                clip_timestamps=[{"start": start / SAMPLE_RATE, "end": stop / SAMPLE_RATE} for start, stop in batch],
+                language=part.language,
+                batch_size=self._batch,
+                beam_size=self._settings.beam_size,
+                vad_filter=False,
+                without_timestamps=False,
+                word_timestamps=True,
+                **how,
+            )
+            runs = [run for start, stop in batch for run in loud_runs(sound, start, stop)]
+            yield from corrected(list(found), runs)
 
     @contextmanager
     def _in_memory(self) -> Iterator[None]:
@@ -222,20 +227,14 @@ def quickest(device: str, supported: Container[str]) -> str:
     return wanted if wanted in supported else "default"
 
 
-def _segments(found: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Segment]:
+def _segments(found: Iterator[Any], stop: Callable[[], bool], timed: bool) -> Iterator[Segment]:
     for segment in found:
         if stop():
             raise Stopped
-        yield _segment(segment)
+        yield _segment(segment, timed)
 
 
-def _later(segment: Any, seconds: float, latest: float) -> Any:
-    """Return a segment with its times moved, and its end at `latest` at most."""
-    words = segment.words and [replace(one, start=one.start + seconds, end=one.end + seconds) for one in segment.words]
-    return replace(segment, start=segment.start + seconds, end=min(segment.end + seconds, latest), words=words)
-
-
-def _segment(found: Any) -> Segment:
+def _segment(found: Any, timed: bool) -> Segment:
     return HeardSegment(
         decoding=Decoding(
             tokens=list(found.tokens),
@@ -248,7 +247,7 @@ def _segment(found: Any) -> Segment:
         end=float(found.end),
         text=found.text,
         probability=round(math.exp(min(0.0, found.avg_logprob)), 3),
-        words=None if found.words is None else [_word(word) for word in found.words],
+        words=[_word(word) for word in found.words or ()] if timed else None,
     )
 
 

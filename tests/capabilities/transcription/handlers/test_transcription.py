@@ -16,12 +16,14 @@ from waiting import wait_for
 
 from capabilities.transcription.engines import SAMPLE_RATE, Recognition
 from capabilities.transcription.handlers.progress import SUFFIX
+from capabilities.transcription.handlers.stream import TranscriptionStreamHandler
 from capabilities.transcription.handlers.transcription import DECODING_LIMIT, TranscriptionHandler
 from capabilities.transcription.kinds.transcription import RecordingInput, Transcription
 from pipeline.errors import Gone, InsufficientCredits, ServiceUnavailable
 from pipeline.offers.languages import LanguageNotSupported
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
+from pipeline.storage.streams import Parts
 from pipeline.subtitles.segments import Segment
 from workers.engines import EngineBusy, EngineUnavailable, Stopped, never
 from workers.engines.resources import Resources
@@ -467,3 +469,43 @@ def test_who_waits_for_a_turn_is_not_taken_for_hung_and_leaves_when_cancelled() 
 def run_quietly(made: TranscriptionHandler, item: Item) -> None:
     with suppress(Stopped):
         made.run([item])  # type: ignore[list-item]
+
+
+class StreamItem(Item):
+    def add_part(self, data: bytes, *, done: float, **_: object) -> Parts:
+        self.store_of[str(len(self.store_of))] = data
+        self.ends = [*getattr(self, "ends", []), done]
+        return Parts(count=len(self.ends))
+
+
+def test_the_stream_of_a_long_recording_begins_with_its_first_half_minute_once_all_of_it_is_held() -> None:
+    engine, item = Listener(), StreamItem(wav(*([1, 2, 3] * 30)))
+    held: list[int] = []
+    engine.before_segment = lambda number: held.append(item.price)  # type: ignore[method-assign]
+    made = TranscriptionStreamHandler(
+        Resources(Settings(transcription={"window_seconds": 60})),
+        family=Engines(engine),  # type: ignore[arg-type]
+    )
+    made.setup()
+
+    [outcome] = made.run([item])  # type: ignore[list-item]
+
+    assert isinstance(outcome, Done)
+    said = b"".join(item.store_of.values()).decode().split()  # a window may end within a second
+    assert [one for one, after in pairwise([*said, ""]) if one != after] == ["1", "2", "3"] * 30
+    assert engine.asked[0][0] <= 30 * SAMPLE_RATE
+    assert sum(length for length, *_ in engine.asked) == 90 * SAMPLE_RATE
+    assert set(held) == {10}
+
+    poor = StreamItem(wav(*([1] * 90)))
+    poor.balance = 0
+    heard_before = len(engine.asked)
+    with pytest.raises(InsufficientCredits):
+        made.run([poor])  # type: ignore[list-item]
+    assert len(engine.asked) == heard_before
+
+
+def test_silence_costs_nothing() -> None:
+    outcome, document = carry_out(handler(Listener()), Item(wav(0, 0, 0)))
+
+    assert (outcome.credits, document["credits_used"], document["text"]) == (0, 0, "")

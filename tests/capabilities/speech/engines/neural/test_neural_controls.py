@@ -5,11 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from sound import level_db, pitches, samples_of, shift_in_semitones
+from sound import pitches, samples_of, shift_in_semitones
 from spoken import word_error_rate
 
 from capabilities.speech.engines import NothingToSpeak
-from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.engines.neural.synthesizer import NeuralSynthesizer
 from workers.engines import Stopped
 from workers.media.audio.pcm import Pcm
@@ -88,13 +87,6 @@ def test_pitch_moves_by_semitones_and_keeps_the_length(engine: NeuralSynthesizer
 def median_pitch(sound: Pcm, near: float) -> float:
     """Return the pitch of a voice in hertz."""
     return float(np.nanmedian(pitches(sound, near)[1]))
-
-
-def test_a_voice_is_as_loud_as_espeak(engine: NeuralSynthesizer) -> None:
-    text = "Nobody knows why."
-    espeak = level_db(samples_of(Espeak().speak(text, voice="en-US")))
-
-    assert level_db(samples_of(engine.speak(text, voice=voice_of(engine)))) == pytest.approx(espeak, abs=2.5)
 
 
 def test_each_word_has_its_time(engine: NeuralSynthesizer) -> None:
