@@ -20,6 +20,8 @@ HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_s
 	tests/workers/media/downloads/test_fetch_forbidden.py tests/workers/media/images/test_bombs.py \
 	tests/workers/media/images/test_notes.py tests/workers/media/audio/test_decoding.py \
 	tests/capabilities/index_check/sitemaps/test_sitemap_reading.py tests/security/test_hostile_backups.py tests/workers/webhooks \
+	tests/pipeline/lifecycle/test_pauses.py tests/pipeline/lifecycle/test_priorities.py \
+	tests/workers/engines/endpoints/test_endpoint_client.py \
 	tests/api/webhooks/test_hostile_addresses.py tests/api/work/test_links_in_answers.py tests/api/accounts/test_limited_keys.py \
 	tests/api/jobs/test_jobs.py tests/api/dashboard/test_dashboard.py tests/api/dashboard/test_sign_in.py tests/api/dashboard/test_operator_pages.py \
 	tests/api/http/test_memory.py tests/api/http/test_connections.py tests/api/http/test_incoming.py \
@@ -33,7 +35,7 @@ PYTEST_ARGS ?=
 SBOM := $(TOOLS)/bin/uv export --frozen --no-config --quiet --format cyclonedx1.5 --no-default-groups
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults security soak lint format bench quality docs lock sbom audit licences release clean
+.PHONY: help install install-test demo up test faults security soak lint format bench quality docs npm lock sbom audit licences release clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,8 +104,16 @@ bench: install-test  ## measure against this machine's limits and other job queu
 quality: install-test  ## count errors in speech, transcripts, posts and alt texts (ARGS='speech --count 20')
 	$(BIN)/python -m benchmarks.quality $(ARGS)
 
-docs: install-test  ## build the documents as a site in site/
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e clients/python -e '.[docs]'
+	@touch $(VENV)/installed $@
+
+docs: $(VENV)/installed-docs  ## build the documents as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+npm: install  ## build the npm package of the JavaScript client in clients/javascript (needs Node 20)
+	@$(BIN)/python -m api.openapi.service > clients/javascript/openapi.json
+	cd clients/javascript && npm ci --no-audit --no-fund && npm run build && npm pack
 
 # Apart from .venv, which has users' packages: pinned by sums, as releases are.
 $(TOOLS)/installed: requirements/tools.txt
@@ -126,7 +136,7 @@ audit: $(TOOLS)/installed  ## look up known vulnerabilities (exit 3: the lookup 
 licences: install  ## check that docs/licences.md tells of every licence with conditions
 	@$(BIN)/python requirements/licences.py
 
-release: $(TOOLS)/installed install  ## cut, build and sign a version, offline verifiable (VERSION=1.0.0 KEY=release.pem)
+release: $(TOOLS)/installed install  ## cut, build and sign a version, offline verifiable (VERSION=1.0.0 KEY=~/release.pem)
 	@$(BIN)/python requirements/release.py make $(VERSION) --key $(KEY)
 
 clean:  ## delete all builds, but no data

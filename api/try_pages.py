@@ -82,10 +82,14 @@ class TryPage:
     hidden: tuple[str, ...] = ("source",)
     #: Labels and controls that differ from the field's name and type.
     labels: Mapping[str, str] = field(default_factory=dict)
+    #: Hints in the words of readers, where the API's are those of programmers.
+    abouts: Mapping[str, str] = field(default_factory=dict)
     controls: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, Choices] = field(default_factory=dict)
     #: File types by file field.
     accepts: Mapping[str, str] = field(default_factory=dict)
+    #: The parameter by which it shows a job that it made; None: it fills its form with what the job was asked.
+    shows_by: str | None = None
     #: Whether and how many are done at once.
     bulk: Bulk | None = None
     #: Files of api/dashboard, or of the folder `dashboard` of the capability.

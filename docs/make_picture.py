@@ -13,6 +13,7 @@ from playwright.sync_api import ViewportSize, sync_playwright
 
 PICTURE = Path(__file__).parent / "images" / "dashboard.png"
 SIZE: ViewportSize = {"width": 1440, "height": 960}
+TITLE = "Tomatoes on a balcony"
 CONTENT = (
     "A balcony with six hours of sun is enough for three or four tomato plants. Choose compact varieties, because tall"
     " vines need stakes and a lot of water. Cherry tomatoes ripen first and forgive most mistakes."
@@ -30,6 +31,7 @@ def main(link: str) -> None:
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_load_state()
         page.goto(urljoin(link, "/dashboard/try/blog"))
+        page.locator("[name=title]").fill(TITLE)
         page.locator("[name=content]").fill(CONTENT)
         page.locator("[data-submit]").click()
         page.locator("[data-result] img").first.wait_for()

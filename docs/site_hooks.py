@@ -17,13 +17,16 @@ from pipeline.settings.sections import complete
 from scripts.commands.settings import list_variables
 
 ROOT = Path(__file__).resolve().parents[1]
-#: A link to a file of the repository.
+#: A link to a client's README, which is a page of the site, and one to any file of the repository.
+CLIENT = re.compile(r"\]\((?:\.\./)?clients/(\w+)/README\.md")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
-    for name, text in (("index.md", start()), ("reference/settings.md", settings()), ("reference/routes.md", routes())):
+    made = {"index.md": start(), "reference/settings.md": settings(), "reference/routes.md": routes()}
+    made |= {f"client-{name}.md": client(name) for name in ("javascript", "python")}
+    for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     return files
 
@@ -37,12 +40,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         place = Path(*_resolved(folder / target)).as_posix() if target else ""
         return found[0] if not target or files.get_file_from_path(place) else found[1]
 
-    return LINK.sub(shown, markdown)
+    return LINK.sub(shown, CLIENT.sub(r"](client-\g<1>.md", markdown))
 
 
 def start() -> str:
     """Return the README with links to pages of the site."""
-    return (ROOT / "README.md").read_text("utf-8").replace("](docs/", "](")
+    return CLIENT.sub(r"](client-\g<1>.md", (ROOT / "README.md").read_text("utf-8")).replace("](docs/", "](")
+
+
+def client(name: str) -> str:
+    """Return a client's README, likewise."""
+    return (ROOT / "clients" / name / "README.md").read_text("utf-8").replace("](../../docs/", "](")
 
 
 def settings() -> str:

@@ -5,7 +5,8 @@ import atexit
 import logging
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import structlog
@@ -134,6 +135,15 @@ def get_logger(name: str, **fields: Any) -> FilteringBoundLogger:
     """Return a logger named after its module, with fields bound to every event."""
     logger: FilteringBoundLogger = structlog.get_logger(name, **fields)
     return logger
+
+
+@contextmanager
+def errors_logged(log: FilteringBoundLogger, event: str, **fields: Any) -> Iterator[None]:
+    """Log whatever the block raises, and go on: for threads that must not end, and for code of plug-ins."""
+    try:
+        yield
+    except Exception:  # nobody would notice the end of a thread, or do its work
+        log.exception(event, **fields)
 
 
 def _configure_libraries(settings: Settings, renderer: list[Processor]) -> None:

@@ -1,8 +1,8 @@
-"""Make a release, by `make release VERSION=1.0.0 KEY=release.pem`; verify it by `requirements/release.py verify dist`.
+"""Make a release, by `make release VERSION=1.0.0 KEY=~/release.pem`; verify one, by `release.py verify dist`.
 
-The version is set, the changelog is cut, both are committed and tagged; then dist/ gets the wheels and source archives
-of the service and its client, the images' context, the lists of what is in them (SBOM), the sums of all these, and an
-Ed25519 signature of the sums.
+The first release makes the key. The version is set, the changelog is cut, both are committed and tagged; then dist/
+gets the wheels and source archives of the service and its Python client, the npm package, the images' context, the
+lists of what is in them (SBOM), the public key, the sums of all these, and an Ed25519 signature of the sums.
 """
 
 import argparse
@@ -16,20 +16,29 @@ from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
 
 ROOT = Path(__file__).parent.parent
 SUMS, SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 #: The key that releases are verified with; it is in the repository, and its other half is in nobody's clone.
 PUBLIC_KEY = ROOT / "requirements" / "release.pub"
 UNRELEASED = "## Unreleased\n"
+PACKAGE = "clients/javascript/package.json"
 UV = ROOT / ".venv-tools" / "bin" / "uv"
 
 
 def set_version(pyproject: str, version: str) -> str:
-    """Return a pyproject.toml with a version, which is the client's too."""
+    """Return a pyproject.toml or package.json with a version, which is the clients' too."""
     pyproject = re.sub(r'"pressroom-client==[^"]*"', f'"pressroom-client=={version}"', pyproject)
-    return re.sub(r'^version = ".*"$', f'version = "{version}"', pyproject, count=1, flags=re.MULTILINE)
+    told = re.compile(r'^(version = |  "version": )".*"', flags=re.MULTILINE)
+    return told.sub(rf'\g<1>"{version}"', pyproject, count=1)
 
 
 def cut(changelog: str, version: str, day: str) -> str:
@@ -39,6 +48,29 @@ def cut(changelog: str, version: str, day: str) -> str:
     if not found or not changes.strip():
         raise ValueError("CHANGELOG.md has nothing under Unreleased.")
     return f"{before}{UNRELEASED}\n## {version} ({day})\n{after}"
+
+
+def signing_key(file: Path) -> Ed25519PrivateKey:
+    """Return the key of a file outside the clone; a file that is missing is made, for its owner alone.
+
+    Raises ValueError."""
+    if file.resolve().is_relative_to(ROOT):
+        raise ValueError(f"{file} is in the clone, where it might be committed. Keep the key elsewhere.")
+    if not file.exists():
+        file.touch(mode=0o600)
+        made = Ed25519PrivateKey.generate()
+        file.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    if isinstance(key := load_pem_private_key(file.read_bytes(), password=None), Ed25519PrivateKey):
+        return key
+    raise ValueError(f"{file} is no Ed25519 key.")
+
+
+def publish(key: Ed25519PrivateKey, file: Path) -> None:
+    """Write the public half of the first release's key. Raises ValueError if releases are verified with another one."""
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    if file.exists() and file.read_bytes() != public:
+        raise ValueError(f"{file.name} belongs to another key. Releases are signed with one key.")
+    file.write_bytes(public)
 
 
 def sign(folder: Path, key: Ed25519PrivateKey) -> None:
@@ -73,10 +105,12 @@ def release(version: str, key: Ed25519PrivateKey, dist: Path) -> None:
         raise ValueError("There are changes that are not committed.")
     changelog = ROOT / "CHANGELOG.md"
     changed = cut(changelog.read_text("utf-8"), version, f"{datetime.now(UTC):%Y-%m-%d}")
-    for pyproject in (ROOT / "pyproject.toml", ROOT / "clients" / "python" / "pyproject.toml"):
+    for pyproject in (ROOT / name for name in ("pyproject.toml", "clients/python/pyproject.toml", PACKAGE)):
         pyproject.write_text(set_version(pyproject.read_text("utf-8"), version), "utf-8")
+    publish(key, PUBLIC_KEY)
     changelog.write_text(changed, "utf-8")
-    _run("git", "commit", "--quiet", "--all", "--message", f"release: {version}")
+    _run("git", "add", "--all")
+    _run("git", "commit", "--quiet", "--message", f"release: {version}")
     _run("git", "tag", f"v{version}")
     build(version, dist)
     sign(dist, key)
@@ -88,9 +122,13 @@ def build(version: str, dist: Path) -> None:
     dist.mkdir(parents=True)
     locked = ("--build-constraints", str(ROOT / "requirements" / "build.txt"), "--require-hashes")
     _run(str(UV), "build", "--all-packages", "--quiet", "--out-dir", str(dist), *locked)
+    _run("make", "--silent", "npm")
+    for package in (ROOT / PACKAGE).parent.glob(f"*-{version}.tgz"):
+        shutil.copy(package, dist)
     context = dist / f"pressroom-{version}-images.tar.gz"
     _run("git", "archive", "--format=tar.gz", f"--prefix=pressroom-{version}/", f"--output={context}", "HEAD")
     _run("make", "--silent", "sbom")
+    shutil.copy(PUBLIC_KEY, dist)
     for file in (ROOT / "out" / "sbom").glob("*.json"):
         shutil.copy(file, dist / f"pressroom-{version}-{file.name}")
     (dist / ".gitignore").unlink(missing_ok=True)  # uv's
@@ -102,19 +140,18 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     making = commands.add_parser("make")
     making.add_argument("version")
-    making.add_argument("--key", type=Path, required=True, help="From `openssl genpkey -algorithm ed25519`.")
+    making.add_argument("--key", type=Path, required=True, help="Outside the clone; it is made if it is missing.")
     verifying = commands.add_parser("verify")
     verifying.add_argument("folder", type=Path)
     verifying.add_argument("--key", type=Path, default=PUBLIC_KEY)
     chosen = parser.parse_args()
-    pem = chosen.key.read_bytes()
-    key = load_pem_public_key(pem) if chosen.command == "verify" else load_pem_private_key(pem, password=None)
-    if isinstance(key, Ed25519PublicKey):
+    if chosen.command == "verify":
+        key = load_pem_public_key(chosen.key.read_bytes())
+        if not isinstance(key, Ed25519PublicKey):
+            sys.exit(f"{chosen.key} is no Ed25519 key.")
         sys.exit("\n".join(verify(chosen.folder, key)) or None)
-    if not isinstance(key, Ed25519PrivateKey):
-        sys.exit(f"{chosen.key} is no Ed25519 key.")
     try:
-        release(chosen.version, key, ROOT / "dist")
+        release(chosen.version, signing_key(chosen.key.expanduser()), ROOT / "dist")
     except (ValueError, subprocess.CalledProcessError) as error:
         sys.exit(str(error))
 

@@ -46,7 +46,10 @@ TEMPLATE = "migrated"
 #: Each process has a PostgreSQL and a Redis of its own, and more processes than large files gain nothing.
 MOST_CORES = 8
 #: Files of tests/acceptance that share a system, so that one process runs them.
-TOGETHER = ("test_client_library.py", "test_documented_commands.py", "test_generated_client.py")
+TOGETHER = (
+    *("test_client_library.py", "test_documented_commands.py", "test_generated_client.py"),
+    "test_javascript_client.py",
+)
 
 _numbers = count(1)
 

@@ -37,3 +37,13 @@ def discrepancies_of(database: Database, payer: Payer) -> list[Discrepancy]:
     )
     own = [str(payer.account_id), *(str(row["id"]) for row in database.run(jobs))]
     return [one for one in database.run(discrepancies()) if any(name in one.row for name in own)]
+
+
+def balance(database: Database, payer: Payer) -> int:
+    """Return what an account can spend."""
+    read: Statement[int] = Statement(
+        "SELECT available FROM account WHERE id = %(account)s",
+        {"account": payer.account_id},
+        lambda rows: rows[0]["available"],
+    )
+    return database.run(read)

@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import redis
 from waiting import wait_for
 
+from pipeline.database import Statement
 from pipeline.operations.child_processes import shimmed
 from scripts.system.embedded import postgres
 from scripts.system.embedded import redis as embedded_redis
@@ -109,3 +111,11 @@ def is_running(pid: int) -> bool:
     except OSError:
         return False
     return not state.startswith("Z")
+
+
+def pages_of(connection: psycopg.Connection[Any], statement: Statement[Any]) -> int:
+    """Return how many pages a statement touches."""
+    sql = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT json) {statement.sql}"
+    (plan,) = connection.execute(sql, statement.parameters).fetchone()["QUERY PLAN"]
+    pages: int = plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
+    return pages

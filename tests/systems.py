@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -122,15 +123,8 @@ class Running:
         return self.process.wait(timeout=120)
 
     def processes(self) -> list[int]:
-        """Return every process that belongs to this system; they have its mark in their environment."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and self.mark.encode() in (entry / "environ").read_bytes():
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-        return [pid for pid in found if is_running(pid)]
+        """Return every process that belongs to this system."""
+        return marked(self.mark)
 
     def pids(self, program: str) -> list[int]:
         """Return the processes that the supervisor started for a program."""
@@ -139,6 +133,10 @@ class Running:
     def workers(self, queue: str) -> list[int]:
         """Return the processes that do a pool's work: the children of its masters."""
         return [child for master in self.pids(queue) for child in children(master)]
+
+    def connect(self, *, timeout: float = 60) -> socket.socket:
+        """Return a connection to the API, for what no HTTP client would send."""
+        return socket.create_connection(("127.0.0.1", int(self.address.rpartition(":")[2])), timeout=timeout)
 
     def ask(
         self,
@@ -204,6 +202,18 @@ class Running:
             time.sleep(0.03)
 
 
+def marked(word: str) -> list[int]:
+    """Return the processes that have a word in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and word.encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return [pid for pid in found if is_running(pid)]
+
+
 def children(pid: int) -> list[int]:
     """Return the processes that a process started."""
     listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
@@ -213,6 +223,12 @@ def children(pid: int) -> list[int]:
 def command(*arguments: str) -> list[str]:
     """Return the command that runs `pressroom` with this interpreter."""
     return [sys.executable, "-P", "-m", "scripts.main", *arguments]
+
+
+def run_command(*arguments: str, text: str | None = None, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of `pressroom` to its end; `text` is its standard input, the rest environment variables."""
+    environment = clean_environment(extra=variables)
+    return subprocess.run(command(*arguments), input=text, env=environment, capture_output=True, text=True, check=False)
 
 
 def clean_environment(mark: str = "", extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -14,10 +14,10 @@ from scripts.commands.settings import list_variables
 from scripts.main import create_app
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("clients/*/README.md")])
 TARGETS = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
 #: Pages that docs/site_hooks.py generates.
-MADE_PAGES = {"index.md", "settings.md", "routes.md"}
+MADE_PAGES = {"index.md", "settings.md", "routes.md", "client-python.md", "client-javascript.md"}
 
 
 @cache

@@ -67,3 +67,4 @@ def test_the_reference_has_every_setting_and_every_route(site: Path) -> None:
     routes = text_of(site / "reference" / "routes.html")
     for path, method, _ in operations(describe_service(load_kinds(Settings()), load_routes())):
         assert f"{method.upper()} {path}" in routes
+    assert {"voice_name", "images[].image_url", "entries[].replacement"} <= set(routes.split())

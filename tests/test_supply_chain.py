@@ -4,6 +4,8 @@ import json
 import re
 import runpy
 import shlex
+import shutil
+import stat
 import subprocess
 import sys
 import tomllib
@@ -242,6 +244,27 @@ def test_a_release_is_verified_offline_and_no_change_goes_unseen(tmp_path: Path)
     (tmp_path / "a.whl").write_text("evil")
     (tmp_path / "b.tar.gz").unlink()
     assert [line.split()[0] for line in release["verify"](tmp_path, key.public_key())] == ["a.whl", "b.tar.gz"]
+
+
+def test_a_release_key_is_made_once_outside_the_clone_and_openssl_verifies_with_it(tmp_path: Path) -> None:
+    release, dist = runpy.run_path(str(FOLDER / "release.py")), tmp_path / "dist"
+    key, public = release["signing_key"](tmp_path / "release.pem"), dist / "release.pub"
+    dist.mkdir()
+    (dist / "a.whl").write_bytes(b"wheel")
+    release["publish"](key, public)
+    release["sign"](dist, key)
+
+    assert stat.S_IMODE((tmp_path / "release.pem").stat().st_mode) == 0o600
+    release["publish"](release["signing_key"](tmp_path / "release.pem"), public)
+    with pytest.raises(ValueError, match="belongs to another key"):
+        release["publish"](release["signing_key"](tmp_path / "other.pem"), public)
+    with pytest.raises(ValueError, match="Keep the key elsewhere"):
+        release["signing_key"](ROOT / "release.pem")
+    if shutil.which("openssl"):  # as docs/deploying.md says
+        verify = "openssl pkeyutl -verify -pubin -inkey release.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig"
+        for command in (verify, "sha256sum --check SHA256SUMS"):
+            assert subprocess.run(command.split(), cwd=dist, check=False).returncode == 0
+            assert command in (ROOT / "docs" / "deploying.md").read_text("utf-8")
 
 
 def test_a_release_sets_the_version_and_cuts_the_changelog() -> None:

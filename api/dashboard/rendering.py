@@ -99,8 +99,8 @@ class Renderer:
         """Answer with a page that says what went wrong, if the request is for a page; return whether it is.
 
         A page that is not there for its slash at the end is redirected to the one without."""
-        if not is_page(req.path):
-            return False
+        if not is_page(req.path) or (req.accept or "").startswith(falcon.MEDIA_JSON):
+            return False  # a script reads JSON (try_job.js)
         if error.status == HTTPStatus.NOT_FOUND and req.path.endswith("/") and req.method in ("GET", "HEAD"):
             resp.status = falcon.HTTP_308
             target = falcon.uri.encode(req.path.rstrip("/"))

@@ -88,7 +88,7 @@ def _texts(page: TryPage, kind: AnyKind) -> Iterator[FormField]:
         yield FormField(
             name=name,
             label=page.labels.get(name, _label(name)),
-            about=described.get("description", ""),
+            about=page.abouts.get(name, described.get("description", "")),
             control=page.controls.get(name, control),
             type=read_as,
             kinds=(kind.name,),

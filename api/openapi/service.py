@@ -1,13 +1,18 @@
-"""The service's document: its kinds, its own routes and those of capabilities."""
+"""The service's document: its kinds, its own routes and those of capabilities.
 
+`python -m api.openapi.service` writes it, for generators of clients."""
+
+import json
+import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
-from api.capabilities import Routes
+from api.capabilities import Routes, load_routes
 from api.openapi.document import make_document
 from api.routes import RESOURCES
-from pipeline.registry import Kinds
+from pipeline.registry import Kinds, load_kinds
+from pipeline.settings import Settings
 
 
 def describe_service(kinds: Kinds, families: Sequence[Routes]) -> dict[str, Any]:
@@ -20,3 +25,7 @@ def describe_service(kinds: Kinds, families: Sequence[Routes]) -> dict[str, Any]
         described |= getattr(family, "PATHS", {})
         models += getattr(family, "MODELS", ())
     return make_document(kinds, resources, described, models, version=version("pressroom"))
+
+
+if __name__ == "__main__":
+    json.dump(describe_service(load_kinds(Settings()), load_routes()), sys.stdout)

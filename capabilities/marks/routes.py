@@ -112,5 +112,6 @@ TRY = TryPage(
     accepts={"file": "image/*,audio/*"},
     script="try_verify.js",
     submit="Verify",
+    icon="badge-check",
     order=9,
 )

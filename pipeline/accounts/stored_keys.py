@@ -1,32 +1,37 @@
 """Stored keys: an account's keys as it sees them, with what each has used this month; listed, changed and deleted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
+
+from pydantic import BaseModel, Field
 
 from pipeline.accounts.keys import INSERT_KEY, KeyLimits, NewKey, key_columns
 from pipeline.database import SQL, Row, Statement, assignments, row_of, rows_of
 from pipeline.lifecycle import Priority
+from pipeline.timestamps import Timestamp
 from pipeline.usage.usage_days import used_sql
 
+REQUESTS = "Most requests per minute; null for the account's limit."
+CREDITS = "Most credits per calendar month (UTC); null for no limit."
+ROUTES = "Paths that it may use, such as /tts; null for all."
+PRIORITY = "Of its requests that name none; orders the account's own jobs alone."
 
-@dataclass(frozen=True, slots=True)
-class StoredKey:
-    """A key that is valid. Credits are those captured since the month began (UTC), and those held now."""
+
+class Key(BaseModel):
+    """A key, without its secret."""
 
     id: UUID
     name: str
-    hint: str
-    requests_per_minute: int | None
-    credits_per_month: int | None
-    routes: list[str] | None
-    priority: Priority
-    credits_used_this_month: int
-    credits_held: int
-    created_at: datetime
-    last_used_at: datetime | None
+    hint: str = Field(description="The end of the secret.")
+    requests_per_minute: int | None = Field(description=REQUESTS)
+    credits_per_month: int | None = Field(description=CREDITS)
+    routes: list[str] | None = Field(description=ROUTES)
+    priority: Priority = Field(description=PRIORITY)
+    credits_used_this_month: int = Field(description="Credits captured since the month began (UTC).")
+    credits_held: int = Field(description="Credits held for its open jobs; they count towards the month.")
+    created_at: Timestamp
+    last_used_at: Timestamp | None
 
 
 # Valid keys, without the one that stands for the dashboard's sessions. The ledger says what is held, as its jobs do.
@@ -54,21 +59,21 @@ _CHANGE = SQL(
 _DELETE = _CHANGE.format(changes=SQL("revoked_at = now()"))
 
 
-def list_keys(account_id: UUID) -> Statement[list[StoredKey]]:
+def list_keys(account_id: UUID) -> Statement[list[Key]]:
     """Read the valid keys of an account, oldest first."""
     return Statement(
         f"{_SELECT} ORDER BY k.created_at, k.id",
         {"account": account_id},
-        rows_of(StoredKey),
+        rows_of(Key),
     )
 
 
-def find_key(key_id: UUID, account_id: UUID) -> Statement[StoredKey | None]:
+def find_key(key_id: UUID, account_id: UUID) -> Statement[Key | None]:
     """Read a valid key of an account; None when it has no such key."""
     return Statement(
         f"{_SELECT} AND k.id = %(key)s",
         {"account": account_id, "key": key_id},
-        row_of(StoredKey),
+        row_of(Key),
     )
 
 

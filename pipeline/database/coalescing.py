@@ -109,10 +109,9 @@ class Coalescer(Generic[Request, Answer]):
         request: Request,
         answer: "asyncio.Future[Answer]",
     ) -> None:
-        try:
-            _resolve(answer, await send(request))
-        except Exception as error:  # noqa: BLE001  it is raised where the request was made
-            _resolve(answer, error)
+        (found,) = await asyncio.gather(send(request), return_exceptions=True)
+        if not isinstance(found, BaseException) or isinstance(found, Exception):
+            _resolve(answer, found)
 
 
 def _resolve(answer: "asyncio.Future[Answer]", found: Answer | Exception) -> None:

@@ -1,7 +1,7 @@
 """The database: statements that async and sync callers run alike."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -198,15 +198,15 @@ class Database:
         if len(statements) == 1:
             return [self._run(statements[0])]
         with self._pool.connection() as connection:
-            try:
+            with ExitStack() as failed:
+                # psycopg would rely on prepared statements that the server has dropped with the transaction.
+                failed.callback(connection.close)
                 # Without a transaction block, what is sent up to the pipeline's end is one transaction.
                 with connection.pipeline():
                     cursors = [connection.execute(one.sql, one.parameters) for one in statements]
-                return [one.read(cursor.fetchall()) for one, cursor in zip(statements, cursors, strict=True)]
-            except Exception:
-                # psycopg still relies on prepared statements that the server has dropped with the transaction.
-                connection.close()
-                raise
+                results = [one.read(cursor.fetchall()) for one, cursor in zip(statements, cursors, strict=True)]
+                failed.pop_all()
+            return results
 
 
 class Transaction:

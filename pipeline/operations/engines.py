@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.database import Row, Statement
 
 #: Parts of an offer that are about models.
-MODELS = frozenset(("models", "fetchable", "install"))
+MODELS = frozenset(("models", "fetchable", "install", "stock"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class EngineState:
     missing: Sequence[str]
     #: What an operator should know although it is ready.
     warning: str
+    #: Its models of the catalogue, here or not: model, bytes, gives, licence, is_here, is_removable and fault.
+    stock: Sequence[Mapping[str, Any]]
     told_at: datetime
 
 
@@ -52,5 +54,6 @@ def _state(row: Row) -> EngineState:
         models=[str(name) for name in content.get("models", ())],
         missing=[str(one["model"]) for one in content.get("fetchable", ())],
         warning=str(content.get("warning", "")),
+        stock=content.get("stock", ()),
         told_at=row["updated_at"],
     )

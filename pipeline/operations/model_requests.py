@@ -1,24 +1,38 @@
-"""Model requests: an operator asks in the dashboard, and a process of a pool downloads the model that suits it."""
+"""Model requests: an operator asks in the dashboard, and a process of a pool fetches or removes the model."""
 
-import time
+import json
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Literal, get_args
 
 import redis
 from redis.exceptions import RedisError
 
 from pipeline.settings import Settings
 
-PREFIX = "pressroom:models:requested:"
+PREFIX = "pressroom:models:changes:"
 #: A request that no process takes is forgotten.
 KEPT_FOR = timedelta(hours=1)
-#: How often a process that could download a model looks whether it was asked for.
-LOOK_SECONDS = 2.0
+
+ModelAction = Literal["fetch", "remove"]
+MODEL_ACTIONS: tuple[ModelAction, ...] = get_args(ModelAction)
 
 
 def request_key(family: str) -> str:
-    """Return the Redis key whose value, whatever it is, asks for the model of a family."""
+    """Return the Redis list of the requests for a family's models."""
     return PREFIX + family
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """A model of the catalogue, and what is to become of it."""
+
+    action: ModelAction
+    model: str
+
+    def written(self) -> str:
+        """Return it as it stands in Redis."""
+        return json.dumps([self.action, self.model])
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +47,10 @@ class ModelRequests:
         url = settings.redis_url
         return cls(None if url is None else redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=1.0))
 
-    def wait(self, family: str, *, seconds: float) -> bool:
-        """Wait for so long, or until somebody asks for the model of a family; return whether somebody did."""
-        ends = time.monotonic() + seconds
-        while (left := ends - time.monotonic()) > 0:
-            if self._take(family):
-                return True
-            time.sleep(min(left, LOOK_SECONDS))
-        return False
-
-    def _take(self, family: str) -> bool:
+    def take(self, family: str) -> ModelRequest | None:
+        """Take the oldest request for a family; of all processes that look, one gets it."""
         try:
-            # One process takes it, of all that look.
-            return self.client is not None and self.client.getdel(request_key(family)) is not None
+            found = self.client.lpop(request_key(family)) if self.client is not None else None
         except RedisError:
-            return False
+            return None
+        return ModelRequest(*json.loads(found)) if isinstance(found, bytes | str) else None

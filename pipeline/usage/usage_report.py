@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
+from pydantic import BaseModel, Field
+
 from pipeline.database import SQL, Row, Statement, rows_of
+from pipeline.timestamps import Timestamp
 from pipeline.usage.usage_days import used_sql
 
 By = Literal["day", "route", "key"]
+Entry = Literal["grant", "hold", "raise", "capture", "release"]
 #: The groupings of a report, and their columns.
 COLUMNS: Mapping[By, tuple[str, ...]] = {"day": ("date",), "route": ("route",), "key": ("key_id", "name")}
 
@@ -73,15 +77,14 @@ def summed(used: list[Used], span: DaySpan, by: By) -> list[dict[str, Any]]:
     return rows if by == "day" else sorted(rows, key=lambda row: (-row["credits"], -row["requests"]))
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerLine:
-    """A line of the ledger. `credits` changes the balance, `held` what is set aside for open jobs."""
+class LedgerEntry(BaseModel):
+    """An entry of the ledger."""
 
     id: int
-    created_at: datetime
-    entry: str
-    credits: int
-    held: int
+    created_at: Timestamp
+    entry: Entry
+    credits: int = Field(description="Change of the balance.")
+    held: int = Field(description="Change of the credits held for open jobs.")
     route: str | None
     key_id: UUID | None
     key_name: str | None
@@ -91,7 +94,7 @@ class LedgerLine:
 
 def read_ledger(
     account_id: UUID, span: DaySpan | None = None, *, before: int | None = None, limit: int
-) -> Statement[list[LedgerLine]]:
+) -> Statement[list[LedgerEntry]]:
     """Read lines of an account's ledger, newest first; `before` is the id of the last line of the page before."""
     return Statement(
         "SELECT e.id, e.created_at, e.entry, e.available_change AS credits, e.held_change AS held, e.route,"
@@ -109,7 +112,7 @@ def read_ledger(
             "before": before,
             "limit": limit,
         },
-        rows_of(LedgerLine),
+        rows_of(LedgerEntry),
     )
 
 

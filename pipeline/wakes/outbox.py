@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from pipeline.log import get_logger
+from pipeline.log import errors_logged, get_logger
 
 log = get_logger(__name__)
 
@@ -51,7 +51,5 @@ class Outbox:
                 self._changed.wait_for(lambda: self._waiting)
                 send = self._waiting.popleft()
                 self._is_busy = True
-            try:
+            with errors_logged(log, "not sent", outbox=self._name):
                 send()
-            except Exception:  # this thread must not end: nobody would be told of anything again
-                log.exception("not sent", outbox=self._name)

@@ -297,12 +297,11 @@ def sweep(
 def _repeat(name: str, work: Callable[[], object], pause_seconds: float) -> NoReturn:
     """Repeat some work for ever; failures are retried."""
     while True:
-        try:
-            work()
-        except (PressroomError, psycopg.Error, RedisError, OSError) as error:
-            logger.warning(f"{name} put off", error=str(error))
-        except Exception:  # a thread's loop: nobody would notice its end, or do its work
-            logger.exception(f"{name} failed")
+        with log.errors_logged(logger, f"{name} failed"):
+            try:
+                work()
+            except (PressroomError, psycopg.Error, RedisError, OSError) as error:
+                logger.warning(f"{name} put off", error=str(error))
         time.sleep(pause_seconds)
 
 

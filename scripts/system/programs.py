@@ -31,6 +31,8 @@ class Program:
     stage: int = 1
     scalable: bool = False
     descriptors: tuple[int, ...] = ()
+    #: Its current folder; None: ours.
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,9 @@ def environment(settings: Settings | None = None, extra: Mapping[str, str] | Non
 
 
 def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
-    """Return the API's command; `bind` is an address, or fd://N for an open socket."""
+    """Return the API's command; `bind` is an address, or fd://N for an open socket.
+
+    gunicorn runs code that is in its current folder, `gunicorn.conf.py` and all packages: run it in ROOT."""
     return module(
         "gunicorn",
         "api.server:app",
@@ -78,7 +82,6 @@ def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
         "--no-control-socket",
         # A stream's worker stops within two seconds of its client; waiting requests have nothing to clean up.
         "--asgi-disconnect-grace-period=1",
-        f"--chdir={ROOT}",  # gunicorn puts the current folder first on sys.path, and ours must be
     )
 
 

@@ -160,6 +160,7 @@ class Supervisor:
                 stdout=theirs,
                 stderr=theirs,
                 pass_fds=program.descriptors,
+                cwd=program.folder,
             )
         finally:
             os.close(theirs)

@@ -212,7 +212,8 @@ class _Up:
         descriptor = self._listener.fileno()
         argv = programs.api(self._settings, bind=f"fd://{descriptor}")
         drain = timedelta(seconds=self._settings.api.drain_seconds) + DRAIN_SLACK
-        self._supervisor.run(Program("api", argv, self._environment, drain=drain, descriptors=(descriptor,)))
+        program = Program("api", argv, self._environment, drain=drain, descriptors=(descriptor,), folder=programs.ROOT)
+        self._supervisor.run(program)
 
     def _run_shared(self) -> None:
         """Start the one process of all pools that share it; it can't be scaled."""

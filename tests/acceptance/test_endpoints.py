@@ -2,15 +2,16 @@
 
 import base64
 import io
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from aiohttp import web
+from http_service import form
 from model_server import KEY, ModelServer, chat, drawing, refused
 from PIL import Image
 from systems import Running, system
+from waiting import wait_for
 
 from workers.media.audio.pcm import Pcm, encode_wav
 
@@ -84,18 +85,14 @@ def test_every_route_is_served_by_the_endpoint(service: Running, server: ModelSe
     openai = service.ask("/v1/audio/speech", {"model": "tts-1", "voice": "alloy", "input": "Good morning."})
     assert openai.status == 200, openai.body
 
-    boundary = b'--x\r\nContent-Disposition: form-data; name="audio"; filename="a.wav"\r\n\r\n'
-    body = boundary + encode_wav(Pcm(bytes(32_000), 16_000)) + b"\r\n--x--\r\n"
-    heard = service.post_bytes("/tts/stt", body, "multipart/form-data; boundary=x")
+    heard = service.post_bytes("/tts/stt", *form(("audio", encode_wav(Pcm(bytes(32_000), 16_000)), "a.wav")))
     assert heard.json["text"] == "Good morning.", heard.body
 
 
 def test_voices_of_the_endpoint_are_listed_as_not_local(service: Running) -> None:
-    until = time.monotonic() + 120  # espeak's list stands there before the pool has said what it offers
-    while (voices := service.ask("/tts/voices").json["voices"])[0]["engine"] != "house":
-        assert time.monotonic() < until
-        time.sleep(0.2)
-    assert {voice["local"] for voice in voices} == {False}, voices
+    # espeak's list stands there before the pool has said what it offers.
+    wait_for(lambda: service.ask("/tts/voices").json["voices"][0]["engine"] == "house")
+    assert {voice["local"] for voice in service.ask("/tts/voices").json["voices"]} == {False}
 
 
 def test_a_pause_costs_no_attempt_and_a_killed_server_loses_nothing(service: Running, server: ModelServer) -> None:

@@ -49,7 +49,7 @@ def generated(generator: Path, service: Running, tmp_path_factory: pytest.TempPa
     document = folder / "openapi.json"
     document.write_bytes(service.ask("/openapi.json").body)
     config = folder / "config.yaml"
-    told = (ROOT / "docs" / "client.md").read_text("utf-8").rpartition("```yaml\n")[2].partition("```")[0]
+    told = (ROOT / "docs" / "api.md").read_text("utf-8").rpartition("```yaml\n")[2].partition("```")[0]
     config.write_text(f"post_hooks: []\n{told}")
     run = subprocess.run(
         [

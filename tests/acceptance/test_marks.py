@@ -12,7 +12,8 @@ from urllib.request import urlopen
 
 import aiohttp
 import pytest
-from systems import Running, clean_environment, command
+from http_service import form
+from systems import Running, run_command
 
 from pipeline.audio_formats import AUDIO_FORMATS
 from pipeline.registry import load_kinds
@@ -51,9 +52,7 @@ def example(service: Running, name: str) -> Answered:
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command("verify", *arguments), capture_output=True, text=True, check=False, env=clean_environment()
-    )
+    return run_command("verify", *arguments)
 
 
 @pytest.fixture(scope="module", name="spoken")
@@ -137,11 +136,8 @@ def test_a_receipt_is_verified_without_a_service(service: Running, spoken: tuple
 
 def test_a_dropped_file_is_verified_by_the_api(service: Running, spoken: tuple[Path, str]) -> None:
     file, job = spoken
-    boundary = "b0undary"
-    form = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n'.encode()
-    form += file.read_bytes() + f"\r\n--{boundary}--\r\n".encode()
 
-    told = service.post_bytes("/verify", form, f"multipart/form-data; boundary={boundary}")
+    told = service.post_bytes("/verify", *form(("file", file.read_bytes(), "a.wav")))
 
     assert (told.json["status"], told.json["is_trusted"], told.json["job"]) == ("signed", True, job), told.body
     assert told.headers["X-Credits-Used"] == "0"

@@ -1,8 +1,7 @@
 """A model comes to a running system, and the next request is served by it: nobody restarts anything."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -12,6 +11,7 @@ from PIL import Image
 from systems import FAST, Answer, Running, only, system
 from tiny_catalogue import entry_of
 from tiny_gguf import build_gguf
+from waiting import wait_for
 
 pytestmark = pytest.mark.system
 
@@ -58,14 +58,6 @@ def service(tmp_path_factory: pytest.TempPathFactory, hub: FakeHub) -> Iterator[
         yield running
 
 
-def until(found: Callable[[], bool], what: str) -> None:
-    """Wait for something."""
-    ends = time.monotonic() + 180
-    while not found():
-        assert time.monotonic() < ends, what
-        time.sleep(0.2)
-
-
 def describe(service: Running, pictures: str, colour: str) -> Answer:
     answer = service.ask("/generate", {"image_url": f"{pictures}/{colour}.png"})
     assert answer.status == 200, answer.body
@@ -78,14 +70,18 @@ def test_the_model_that_suits_comes_by_itself_and_describes_what_was_a_draft(
     before = describe(service, pictures, "red")
     assert (before.headers["X-Engine"], before.json["draft"], before.json["credits_used"]) == ("basic", True, 0)
     workers = service.workers("vision")
-    until(lambda: bool(hub.asked), "nothing was downloaded")
+    wait_for(lambda: bool(hub.asked), seconds=180, about=lambda: "nothing was downloaded")
     assert describe(service, pictures, "green").headers["X-Engine"] == "basic"
 
     assert hub.gate is not None
     hub.gate.set()
-    until(lambda: "engine ready now" in service.written(), "the model was not taken")
+    wait_for(lambda: "engine ready now" in service.written(), seconds=180, about=lambda: "the model was not taken")
     # The family of posts may have said so first; pictures follow within seconds.
-    until(lambda: describe(service, pictures, "red").headers["X-Engine"] == "llama", "the model describes nothing")
+    wait_for(
+        lambda: describe(service, pictures, "red").headers["X-Engine"] == "llama",
+        seconds=180,
+        about=lambda: "the model describes nothing",
+    )
 
     after = describe(service, pictures, "red")
     assert (after.headers["X-Engine"], after.json["credits_used"]) == ("llama", 1)

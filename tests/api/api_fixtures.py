@@ -39,6 +39,20 @@ def service(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, red
 
 
 @pytest.fixture(scope="session")
+def open_service(
+    tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str
+) -> Iterator[Service]:
+    """The same for tests whose webhooks and pages are on this machine."""
+    with start_service(
+        tmp_path_factory.mktemp("service"),
+        database_url=api_database_url,
+        redis_url=redis_server,
+        settings={"FETCH__ALLOW_NETWORKS": "127.0.0.0/8"},
+    ) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def service_without_redis(tmp_path_factory: pytest.TempPathFactory, api_database_url: str) -> Iterator[Service]:
     """An API that has never found a Redis."""
     folder = tmp_path_factory.mktemp("service")

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -106,13 +105,12 @@ class Service:
 
     def wait_for_line(self, **fields: Any) -> dict[str, Any]:
         """Return the first log line with these fields: it is written after its answer has been sent."""
-        until = time.monotonic() + 120
-        while time.monotonic() < until:
-            for line in self.lines():
-                if all(line.get(name) == value for name, value in fields.items()):
-                    return line
-            time.sleep(0.01)
-        raise AssertionError(f"no line with {fields} in {self.log.read_text()[-3_000:]}")
+
+        found: dict[str, Any] = wait_for(
+            lambda: next((line for line in self.lines() if fields.items() <= line.items()), None),
+            about=lambda: f"no line with {fields} in {self.log.read_text()[-3_000:]}",
+        )
+        return found
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)

@@ -4,7 +4,7 @@ import json
 from uuid import uuid4
 
 from crash_actions import Action
-from crash_api import Answer
+from http_service import Answer
 
 from pipeline.accounts.keys import hash_key
 from pipeline.webhooks.log import add_test

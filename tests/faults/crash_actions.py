@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from crash_api import Answer, CrashingApi
+from crash_api import CrashingApi
 from crash_site import Copy
+from http_service import Answer
 from payers import Payer, open_account
 
 from pipeline import lifecycle

@@ -20,22 +20,10 @@ from typing import Any
 import crash_points
 from crash_points import Plan, Told
 from crash_worker import become, ended, forked
+from http_service import Answer, read_answer
 
 AT, TELL = b"x-crash-at", b"x-crash-tell"
 PATIENCE_SECONDS = 120
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An HTTP answer; header names are lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
 
 
 @dataclass
@@ -52,8 +40,7 @@ class CrashingApi:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         try:
             connection.request(method, path, body, dict(headers or {}))
-            found = connection.getresponse()
-            return Answer(found.status, {k.lower(): v for k, v in found.getheaders()}, found.read())
+            return read_answer(connection)
         finally:
             connection.close()
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 from crash_actions import CREDITS, Action
-from crash_api import Answer
+from http_service import Answer
 from payers import open_account
 
 from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from crash_actions import CREDITS, Action
-from crash_api import Answer
 from crash_site import FILES
+from http_service import Answer, form
 from payers import open_account
 
 from pipeline import lifecycle
@@ -51,10 +51,9 @@ class SubmitFile(SubmitWithKey):
     decisive = "postgres: submit"  # in a transaction of its own
 
     def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
-        body = b'--b0\r\nContent-Disposition: form-data; name="audio"; filename="a.ogg"\r\n\r\n'
-        body += FILES["audio"].read_bytes() + b"\r\n--b0--\r\n"
+        body, content_type = form(("audio", FILES["audio"].read_bytes(), "a.ogg"))
         headers = self.world.keyed(Prefer="respond-async", Idempotency_Key=self.key)
-        return "POST", "/tts/stt", body, {**headers, "Content-Type": "multipart/form-data; boundary=b0"}
+        return "POST", "/tts/stt", body, {**headers, "Content-Type": content_type}
 
     def check(self, first: Answer | None, again: Answer | None) -> None:
         (job,) = self.world.jobs()

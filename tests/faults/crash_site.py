@@ -22,6 +22,7 @@ import tiny_whisper
 from crash_api import crashing_api
 from crash_points import Plan
 from crash_worker import forked, join, pool_process
+from http_service import form
 from payers import Payer, open_account
 from PIL import Image
 from search_engine import SearchEngine, search_engine
@@ -31,7 +32,7 @@ from webhook_receiver import Receiver, webhook_receiver
 
 import capabilities.speech.demo as speech_demo
 import capabilities.transcription.demo as transcription_demo
-from capabilities.alt_text.kinds.fields import EXAMPLE_URL
+from capabilities.alt_text.kinds.fields import EXAMPLE_PHOTO, EXAMPLE_URL
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
@@ -241,17 +242,14 @@ def _publish_offers(site: Site, seed: Copy, database: Database) -> None:
 
 def request_of(kind: AnyKind, picture: str, told: ToldEngines, *, url: str) -> tuple[str, bytes, dict[str, str]]:
     """Return the path, body and headers of a kind's example, with addresses of this machine, and a webhook."""
-    own = json.loads(json.dumps(dict(kind.example)).replace(EXAMPLE_URL, picture))
+    own = json.loads(json.dumps(dict(kind.example)).replace(EXAMPLE_URL, picture).replace(EXAMPLE_PHOTO, picture))
     own = json.loads(json.dumps(own).replace("https://www.example.com/", told.urls(1)[0]))
     path = kind.routes[0] if kind.routes else "/indexing/jobs"
     own["webhook_url"] = url
     asked = {"Prefer": "respond-async"}
     if not kind.files:
         return path, json.dumps(own).encode(), {"Content-Type": "application/json", **asked}
-    body = b""
-    for name, value in own.items():
-        is_file = name in kind.files
-        content = FILES[name].read_bytes() if is_file else str(value).encode()
-        named = f'; filename="{name}.ogg"' if is_file else ""
-        body += f'--b0\r\nContent-Disposition: form-data; name="{name}"{named}\r\n\r\n'.encode() + content + b"\r\n"
-    return path, body + b"--b0--\r\n", {"Content-Type": "multipart/form-data; boundary=b0", **asked}
+    fields = [(name, str(value).encode(), None) for name, value in own.items() if name not in kind.files]
+    files = [(name, FILES[name].read_bytes(), f"{name}.ogg") for name in own if name in kind.files]
+    body, content_type = form(*fields, *files)
+    return path, body, {"Content-Type": content_type, **asked}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any
 
+from http_service import form
 from PIL import Image, ImageDraw, ImageFont
 from search_engine import SearchEngine
 from spoken import RATE, samples_of
@@ -49,16 +50,11 @@ def as_form(
     field_name: str,
     file_name: str,
     content: bytes,
-    content_type: str,
     is_whole: Callable[[bytes], bool] | None = None,
 ) -> Wanted:
     """Return a request with one file."""
-    head = (
-        f'--edge\r\nContent-Disposition: form-data; name="{field_name}"; filename="{file_name}"\r\n'
-        f"Content-Type: {content_type}\r\n\r\n"
-    )
-    body = head.encode() + content + b"\r\n--edge--\r\n"
-    return Wanted(path, body, "multipart/form-data; boundary=edge", is_whole)
+    body, kind = form((field_name, content, file_name))
+    return Wanted(path, body, kind, is_whole)
 
 
 def is_whole_wav(body: bytes) -> bool:
@@ -96,8 +92,8 @@ def real_kinds(engine: SearchEngine) -> list[list[Wanted]]:
             as_json("/tts", is_whole_wav, text="Good morning.", voice="en-US-Heart"),
             as_json("/tts", is_whole_wav, text="Guten Morgen, wie geht es Ihnen heute?", language="de"),
         ],
-        [as_form("/tts/stt", "audio", "recording.wav", recording, "audio/wav", holds("text"))],
-        [as_form("/generate", "image", "sale.jpg", file.getvalue(), "image/jpeg", holds("alt_text"))],
+        [as_form("/tts/stt", "audio", "recording.wav", recording, holds("text"))],
+        [as_form("/generate", "image", "sale.jpg", file.getvalue(), holds("alt_text"))],
         [
             as_json(
                 "/blog/generate",

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import redis
+from http_service import form
 from search_engine import SearchEngine, search_engine
 from seeds import image_seeds, sound_seeds
 from spoken import RATE, samples_of
@@ -122,18 +122,10 @@ def service(tmp_path_factory: pytest.TempPathFactory, engine: SearchEngine, temp
         yield running
 
 
-def form(fields: Mapping[str, str], files: Mapping[str, bytes]) -> tuple[bytes, str]:
-    """Return a form whose files have the canary for their names."""
-    boundary = uuid4().hex
-    head = f"--{boundary}\r\nContent-Disposition: form-data; name="
-    parts = [f'{head}"{name}"\r\n\r\n{value}\r\n'.encode() for name, value in fields.items()]
-    for name, content in files.items():
-        parts.append(f'{head}"{name}"; filename="{TEXT}.wav"\r\n\r\n'.encode() + content + b"\r\n")
-    return b"".join(parts) + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
-
-
 def send_form(service: Running, path: str, fields: Mapping[str, str], files: Mapping[str, bytes]) -> Answer:
-    return service.post_bytes(path, *form(fields, files))
+    """Send a form whose files have the canary for their names."""
+    texts = [(name, value.encode(), None) for name, value in fields.items()]
+    return service.post_bytes(path, *form(*texts, *((name, content, f"{TEXT}.wav") for name, content in files.items())))
 
 
 def requests(pictures: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -212,7 +204,9 @@ def odd_requests(service: Running) -> list[Answer]:
         service.post_bytes("/tts", broken, "application/json"),
         service.post_bytes("/tts", broken, "text/plain"),
         service.post_bytes(
-            "/tts/stt", form({"api_key": key}, {"audio": b"x"})[0][:90], "multipart/form-data; boundary=x"
+            "/tts/stt",
+            form(("api_key", key.encode(), None), ("audio", b"x", "a.wav"))[0][:90],
+            "multipart/form-data; boundary=x",
         ),
     ]
 

@@ -11,10 +11,11 @@ from datetime import timedelta
 from typing import Any
 
 from pipeline.errors import NotReady
-from pipeline.log import get_logger
+from pipeline.log import errors_logged, get_logger
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from pipeline.settings.endpoints import EndpointSettings
+from workers.engines.circuit_breaker import ignore
 from workers.engines.registry import list_endpoints, load_engines
 from workers.models.background import BackgroundFetch
 from workers.models.store import ModelStore
@@ -48,6 +49,8 @@ class Family:
         self._store = store or ModelStore(settings)
         self._look_every = look_every
         self._fetch = BackgroundFetch(settings, name, self._store, begin_after=fetch_after)
+        change = weakref.WeakMethod(self._change)
+        self._fetch.on_change = lambda: (change() or ignore)()
         self._stamp = self._store.stamp()
         self._endpoints = dict(settings.endpoints)
         self._lock = threading.Lock()
@@ -190,7 +193,23 @@ class Family:
     def _models(self, name: str) -> dict[str, Any]:
         """Return which models of the catalogue the engine has here, for operators."""
         here = [model.name for model in self._store.here(self.name, name)]
-        return {"models": here} if here else {}
+        return {name: found for name, found in (("stock", self._stock(name)), ("models", here)) if found}
+
+    def _stock(self, name: str) -> list[dict[str, Any]]:
+        """Return the models of an engine, here or not, with their sizes, and what kept each from coming."""
+        here, missing = self._store.here(self.name, name), self._store.missing(self.name, name)
+        return [
+            {
+                "model": model.name,
+                "bytes": model.size_bytes,
+                "gives": model.gives,
+                "licence": model.licence,
+                "is_here": model in here,
+                "is_removable": self._store.is_downloaded(model),
+                "fault": self._fetch.faults.get(model.name),
+            }
+            for model in (*here, *missing)
+        ]
 
     def _fetchable(self, name: str) -> dict[str, Any]:
         """Return which models would give the engine more, for errors that name the command which brings them."""
@@ -215,6 +234,7 @@ class Family:
         threading.Thread(
             target=_keep_looking, args=(known, seconds, ended), name=f"models {self.name}", daemon=True
         ).start()
+        self._fetch.serve_requests()
         # A model of an endpoint comes first: whoever named it needs none here.
         if not list_endpoints(self._settings, self.name):
             self._fetch.start()
@@ -227,8 +247,6 @@ def _keep_looking(known: "weakref.ref[Family]", seconds: float, ended: threading
         family = known()
         if family is None:
             return
-        try:
+        with errors_logged(log, "models not looked for", family=family.name):
             family.look()
-        except Exception:  # the thread must not end: models that come later would not be found
-            log.exception("models not looked for", family=family.name)
         del family

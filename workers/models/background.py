@@ -1,8 +1,8 @@
 """Background: a process of a pool downloads what suits this machine, while the engines that are there work."""
 
-import math
 import threading
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +21,9 @@ from workers.models.store import PARTIAL, ModelStore
 
 log = get_logger(__name__)
 
+#: How often a process looks whether an operator asks for a model.
+LOOK_SECONDS = 2.0
+
 
 class BackgroundFetch:
     """The downloads of one family. Of all processes of this machine, one makes them."""
@@ -34,7 +37,9 @@ class BackgroundFetch:
         self._store = store
         self._begin_after = begin_after
         #: What was told last of each model.
-        self._faults: dict[str, str] = {}
+        self.faults: dict[str, str] = {}
+        #: Is called when a fault has come or gone.
+        self.on_change: Callable[[], object] = lambda: None
         #: When a model that requests ask for may be tried again.
         self._demanded: dict[str, float] = {}
         self._guard = threading.Lock()
@@ -45,6 +50,11 @@ class BackgroundFetch:
             return {}
         found = next((model for model in self._automatic() if model.engine == engine), None)
         return {"install": {"model": found.name, "bytes": found.size_bytes}} if found else {}
+
+    def serve_requests(self) -> None:
+        """Fetch and remove, in a thread of its own, the models that operators ask for."""
+        if self._settings.download != "never" and self._requests.client is not None:
+            threading.Thread(target=self._serve_requests, name=f"models of {self._family}", daemon=True).start()
 
     def demand(self, name: str) -> str:
         """Begin to download a model that a request would use, if it may come; return what becomes of it, for people."""
@@ -58,9 +68,9 @@ class BackgroundFetch:
         with self._guard:
             if time.monotonic() >= self._demanded.get(name, 0.0):
                 self._demanded[name] = time.monotonic() + self._settings.retry_minutes * 60
-                self._faults.pop(name, None)
+                self.faults.pop(name, None)
                 threading.Thread(target=self._fetch, args=(model,), name=f"fetch {name}", daemon=True).start()
-        if fault := self._faults.get(name):
+        if fault := self.faults.get(name):
             return f"{what} could not be downloaded and will be tried again: {fault}"
         return f"{what} is being downloaded and will serve later requests."
 
@@ -69,17 +79,37 @@ class BackgroundFetch:
         if self._settings.download == "ask" and (models := wanted(self._store, self._family)):
             size = gigabytes(sum(model.size_bytes for model in models))
             log.info("more models suit this machine", family=self._family, fetch=command(models), size=size)
-        if self._settings.download != "never" and self._automatic():
+        if self._settings.download == "auto" and self._automatic():
             threading.Thread(target=self._run, name=f"fetch {self._family}", daemon=True).start()
 
     def _run(self) -> None:
-        """Download what is automatic: soon and every hour until it is here, and whenever an operator asks for it."""
-        pause = self._begin_after.total_seconds() if self._settings.download == "auto" else math.inf
+        """Download what is automatic: soon, and every hour until it is here."""
+        pause = self._begin_after.total_seconds()
         while self._automatic():
-            self._requests.wait(self._family, seconds=pause)
+            time.sleep(pause)
             if self._try():
                 return
-            pause = self._settings.retry_minutes * 60 if self._settings.download == "auto" else math.inf
+            pause = self._settings.retry_minutes * 60
+
+    def _serve_requests(self) -> None:
+        while True:
+            request = self._requests.take(self._family)
+            if request is None:
+                time.sleep(LOOK_SECONDS)
+            elif (model := self._store.catalogue.get(request.model)) is None or not model.serves(self._family):
+                log.warning("model asked for is none of the family", family=self._family, model=request.model)
+            elif request.action == "fetch":
+                self._fetch(model)
+            else:
+                self._remove(model)
+
+    def _remove(self, model: CatalogueModel) -> None:
+        try:
+            is_removed = self._store.remove(model) | self._store.discard(model)
+        except OSError as error:
+            self._tell(model.name, f"it can't be removed: {error.strerror or error}")
+            return
+        log.info("model removed", model=model.name, was_there=is_removed)
 
     def _automatic(self) -> list[CatalogueModel]:
         return [model for model in wanted(self._store, self._family) if model.automatic and self._is_used(model)]
@@ -116,12 +146,14 @@ class BackgroundFetch:
         finally:
             downloads.pop(model.name, None)
         if folder is not None:  # None: somebody fetches it by the command
-            self._faults.pop(model.name, None)
+            if self.faults.pop(model.name, None) is not None:
+                self.on_change()
             log.info("model fetched", model=model.name, gives=model.gives)
 
     def _tell(self, what: str, fault: str) -> None:
         # The same reason is told once, not every hour.
-        if self._faults.get(what) != fault:
+        if self.faults.get(what) != fault:
             minutes = self._settings.retry_minutes
             log.warning("model not fetched", family=self._family, model=what, reason=fault, again_in_minutes=minutes)
-            self._faults[what] = fault
+            self.faults[what] = fault
+            self.on_change()

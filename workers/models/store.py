@@ -48,6 +48,10 @@ class ModelStore:
         """Return whether a model is here, without reading its files."""
         return wheels.find_parts(model) is not None or (self.root / model.name).is_dir()
 
+    def is_downloaded(self, model: CatalogueModel) -> bool:
+        """Return whether a model is in the folder, from which it can be removed, and not only in a package."""
+        return (self.root / model.name).is_dir()
+
     def is_known(self, model: CatalogueModel) -> bool:
         """Return whether the SHA-256 of each of a model's files is known: without, its folder may be half of it.
 

@@ -15,7 +15,7 @@ from pipeline import lifecycle
 from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.lifecycle import Outcome
-from pipeline.log import get_logger
+from pipeline.log import errors_logged, get_logger
 from workers.pool.outcomes import error_row
 from workers.pool.task import LeasedTask
 
@@ -104,15 +104,14 @@ class Heartbeat:
         while True:
             time.sleep(self._every)
             runs = self.held()
-            try:
-                self._beat(runs)
-                self._after_beat()
-            except PoolClosed:
-                return  # the process is ending
-            except PressroomError as error:
-                log.warning("heartbeat not written", error=error.message, leases=len(runs))
-            except Exception:  # this thread must not end: without it every lease of the process runs out
-                log.exception("heartbeat failed", leases=len(runs))
+            with errors_logged(log, "heartbeat failed", leases=len(runs)):
+                try:
+                    self._beat(runs)
+                    self._after_beat()
+                except PoolClosed:
+                    return  # the process is ending
+                except PressroomError as error:
+                    log.warning("heartbeat not written", error=error.message, leases=len(runs))
             self._end_overdue(runs)
 
     def _beat(self, runs: Sequence[Run]) -> None:

@@ -13,7 +13,7 @@ import psycopg
 from pipeline.database import Database, Statement
 from pipeline.errors import NotReady, PressroomError
 from pipeline.lifecycle import ClaimedItem
-from pipeline.log import get_logger
+from pipeline.log import errors_logged, get_logger
 from pipeline.offers.offers import publish_offers
 from pipeline.operations.metrics import Metrics
 from pipeline.registry import Kinds, lanes_of, owners_of
@@ -234,12 +234,12 @@ class Runner:
         if self._stopped.done():
             return None
         ended = [one.run for one in due]
-        try:
-            return self._claimer.next([run for run in self._heartbeat.held() if run not in ended])
-        except PressroomError as error:
-            log.error("nothing claimed", error=error.message)
-        except Exception:  # a handler's gate is a plug-in's code, and the ended runs must be reported
-            log.exception("nothing claimed", queue=self._queue)
+        # A handler's gate is a plug-in's code, and the ended runs must be reported.
+        with errors_logged(log, "nothing claimed", queue=self._queue):
+            try:
+                return self._claimer.next([run for run in self._heartbeat.held() if run not in ended])
+            except PressroomError as error:
+                log.error("nothing claimed", error=error.message)
         return None
 
     def _let_go(self, ended: Sequence[Run], *, leaves_room: bool) -> None:

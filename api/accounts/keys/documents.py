@@ -1,16 +1,13 @@
-"""Key documents: requests to create or change a key, and how it is shown."""
+"""Key documents: requests to create or change a key, and a new one."""
 
-from dataclasses import asdict
-from typing import Annotated, ClassVar, Self
-from uuid import UUID
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from pipeline.accounts.keys import MAX_CREDITS, MAX_REQUESTS, KeyLimits
-from pipeline.accounts.stored_keys import StoredKey
+from pipeline.accounts.stored_keys import CREDITS, PRIORITY, REQUESTS, ROUTES, Key
 from pipeline.kind import WHOLE, Request
 from pipeline.lifecycle import Priority
-from pipeline.timestamps import Timestamp
 
 #: Longest name, and most routes of a key.
 MAX_NAME = 100
@@ -22,11 +19,6 @@ Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME, pattern=NAME)]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS), WHOLE]
 Credits = Annotated[int, Field(ge=0, le=MAX_CREDITS), WHOLE]
 Routes = Annotated[list[str], Field(min_length=1, max_length=MAX_ROUTES)]
-
-REQUESTS = "Most requests per minute; null for the account's limit."
-CREDITS = "Most credits per calendar month (UTC); null for no limit."
-ROUTES = "Paths that it may use, such as /tts; null for all."
-PRIORITY = "Of its requests that name none; orders the account's own jobs alone."
 
 
 class KeyRequest(Request):
@@ -55,27 +47,6 @@ class KeyChanges(Request):
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)
     priority: Priority = Field("normal", description=PRIORITY)
-
-
-class Key(BaseModel):
-    """A key, without its secret."""
-
-    id: UUID
-    name: str
-    hint: str = Field(description="The end of the secret.")
-    requests_per_minute: int | None = Field(description=REQUESTS)
-    credits_per_month: int | None = Field(description=CREDITS)
-    routes: list[str] | None = Field(description=ROUTES)
-    priority: Priority = Field(description=PRIORITY)
-    credits_used_this_month: int = Field(description="Credits captured since the month began (UTC).")
-    credits_held: int = Field(description="Credits held for its open jobs; they count towards the month.")
-    created_at: Timestamp
-    last_used_at: Timestamp | None
-
-    @classmethod
-    def of(cls, key: StoredKey) -> Self:
-        """Return the document of a key."""
-        return cls.model_validate(asdict(key))
 
 
 class KeyCreated(Key):

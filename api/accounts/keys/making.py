@@ -9,7 +9,7 @@ from api.services.key_routes import check_routes
 from api.services.services import Services
 from pipeline.accounts.accounts import lock_account
 from pipeline.accounts.keys import Caller, NewKey, make_key
-from pipeline.accounts.stored_keys import StoredKey, add_key_within, change_key, delete_key, find_key
+from pipeline.accounts.stored_keys import Key, add_key_within, change_key, delete_key, find_key
 from pipeline.errors import Conflict, Forbidden, NotFound
 
 
@@ -39,7 +39,7 @@ def require_unlimited(caller: Caller) -> None:
         raise KeyIsLimited
 
 
-async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -> tuple[NewKey, StoredKey]:
+async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -> tuple[NewKey, Key]:
     """Create a key; return it with its secret, and as it is stored. Raises RouteUnknown, TooManyKeys."""
     check_routes(wanted.routes, services.key_routes)
     key = make_key()
@@ -54,7 +54,7 @@ async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -
     return key, stored
 
 
-async def find_own_key(services: Services, account_id: UUID, key_id: str) -> StoredKey:
+async def find_own_key(services: Services, account_id: UUID, key_id: str) -> Key:
     """Return a valid key of the account. Raises KeyNotFound."""
     try:
         wanted = UUID(key_id)
@@ -66,7 +66,7 @@ async def find_own_key(services: Services, account_id: UUID, key_id: str) -> Sto
     return found
 
 
-async def change_own_key(services: Services, account_id: UUID, key: StoredKey, changed: Mapping[str, Any]) -> None:
+async def change_own_key(services: Services, account_id: UUID, key: Key, changed: Mapping[str, Any]) -> None:
     """Change a key; other processes notice within seconds. Raises RouteUnknown, KeyNotFound."""
     check_routes(changed.get("routes"), services.key_routes)
     if not await services.database.run(change_key(key.id, account_id, changed)):
@@ -74,7 +74,7 @@ async def change_own_key(services: Services, account_id: UUID, key: StoredKey, c
     services.authenticator.forget(key.id)
 
 
-async def delete_own_key(services: Services, account_id: UUID, key: StoredKey) -> None:
+async def delete_own_key(services: Services, account_id: UUID, key: Key) -> None:
     """Delete a key. New work is refused at once, other requests within seconds. Raises KeyNotFound."""
     if await services.database.run(delete_key(key.id, account_id)) is None:
         raise KeyNotFound

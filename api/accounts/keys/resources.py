@@ -5,14 +5,14 @@ from collections.abc import Mapping
 import falcon
 import falcon.asgi
 
-from api.accounts.keys.documents import Key, KeyChanges, KeyCreated, KeyRequest
+from api.accounts.keys.documents import KeyChanges, KeyCreated, KeyRequest
 from api.accounts.keys.making import change_own_key, create_key, delete_own_key, find_own_key, require_unlimited
 from api.http.bodies.fields import read_sent_fields
 from api.http.operations import LOCATION, Operation, Reply
 from api.services.resource import Resource, read_sent
 from api.work.answers import show_json
 from pipeline.accounts.keys import Caller
-from pipeline.accounts.stored_keys import list_keys
+from pipeline.accounts.stored_keys import Key, list_keys
 
 TAG = "account"
 EXAMPLE = {"name": "Newsletter", "requests_per_minute": 30, "credits_per_month": 1000, "routes": ["/tts"]}
@@ -32,7 +32,7 @@ class KeyBase(Resource):
         return caller
 
     async def _show(self, resp: falcon.asgi.Response, caller: Caller, key_id: str) -> None:
-        show_json(resp, Key.of(await find_own_key(self._services, caller.account_id, key_id)))
+        show_json(resp, await find_own_key(self._services, caller.account_id, key_id))
 
 
 class Keys(KeyBase):
@@ -47,7 +47,7 @@ class Keys(KeyBase):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         caller = await self._reader(req)
         found = await self._services.database.run(list_keys(caller.account_id))
-        show_json(resp, [Key.of(key) for key in found])
+        show_json(resp, found)
 
     @Operation(
         id="post_keys",
@@ -62,7 +62,7 @@ class Keys(KeyBase):
         caller, body = await self._sent(req)
         made, stored = await create_key(self._services, caller.account_id, read_sent_fields(req, KeyRequest, body))
         resp.set_header("Location", f"/keys/{made.id}")
-        show_json(resp, KeyCreated(**Key.of(stored).model_dump(), api_key=made.secret), 201)
+        show_json(resp, KeyCreated(**stored.model_dump(), api_key=made.secret), 201)
 
 
 class KeyResource(KeyBase):

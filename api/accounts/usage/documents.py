@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from datetime import date
 from typing import Any, Literal, Self
 from uuid import UUID
@@ -11,10 +10,9 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
 
 from pipeline.csv_cells import defused
-from pipeline.timestamps import Timestamp, timestamp
-from pipeline.usage.usage_report import COLUMNS, By, DaySpan, LedgerLine, Used, summed
+from pipeline.timestamps import timestamp
+from pipeline.usage.usage_report import COLUMNS, By, DaySpan, LedgerEntry, Used, summed
 
-Entry = Literal["grant", "hold", "raise", "capture", "release"]
 LEDGER_COLUMNS = ("id", "created_at", "entry", "credits", "held", "route", "key_id", "key_name", "job_id", "note")
 NUMBERS = ("requests", "credits")
 #: A field named date would hide its own type.
@@ -92,29 +90,9 @@ class UsageReport(BaseModel):
         return csv_lines([columns]) + csv_lines([getattr(row, name) for name in columns] for row in self.rows)
 
 
-class LedgerEntry(BaseModel):
-    """An entry of the ledger."""
-
-    id: int
-    created_at: Timestamp
-    entry: Entry
-    credits: int = Field(description="Change of the balance.")
-    held: int = Field(description="Change of the credits held for open jobs.")
-    route: str | None
-    key_id: UUID | None
-    key_name: str | None
-    job_id: UUID | None
-    note: str | None
-
-    @classmethod
-    def of(cls, line: LedgerLine) -> Self:
-        """Return the document of a ledger line."""
-        return cls.model_validate(asdict(line))
-
-
-def ledger_cells(line: LedgerLine) -> list[Any]:
-    """Return a line's cells, as in LEDGER_COLUMNS."""
-    cells = {**asdict(line), "created_at": timestamp(line.created_at)}
+def ledger_cells(entry: LedgerEntry) -> list[Any]:
+    """Return an entry's cells, as in LEDGER_COLUMNS."""
+    cells = {**entry.model_dump(), "created_at": timestamp(entry.created_at)}
     return [cells[name] for name in LEDGER_COLUMNS]
 
 

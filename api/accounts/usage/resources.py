@@ -6,13 +6,13 @@ from uuid import UUID
 
 import falcon.asgi
 
-from api.accounts.usage.documents import LEDGER_COLUMNS, LedgerEntry, Usage, UsageReport, csv_lines, ledger_cells
+from api.accounts.usage.documents import LEDGER_COLUMNS, Usage, UsageReport, csv_lines, ledger_cells
 from api.http.operations import Operation, Reply
 from api.http.parameters import ParameterInvalid, choice, day, limit, whole
 from api.services.resource import Resource
 from api.work.answers import show_json
 from pipeline.database import AsyncDatabase
-from pipeline.usage.usage_report import COLUMNS, DAYS, By, DaySpan, read_ledger, read_usage, read_used
+from pipeline.usage.usage_report import COLUMNS, DAYS, By, DaySpan, LedgerEntry, read_ledger, read_usage, read_used
 
 TAG = "account"
 #: Most days of a report.
@@ -102,7 +102,7 @@ class Ledger(Resource):
         lines = await services.database.run(read_ledger(caller.account_id, span, before=before, limit=limit))
         if len(lines) == limit:
             resp.append_link(_next_page(req, lines[-1].id), "next")
-        show_json(resp, [LedgerEntry.of(line) for line in lines])
+        show_json(resp, lines)
 
 
 def _next_page(req: falcon.asgi.Request, before: int) -> str:

@@ -7,11 +7,12 @@ from uuid import UUID
 import falcon.asgi
 
 from api.dashboard.page import NavigationSection, Page
+from api.dashboard.pages.jobs import Jobs, show
 from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.rendering import render
 from api.services.resource import Resource
-from pipeline.database import SQL, Row, Statement
-from pipeline.jobs.job_views import open_sql
+from pipeline.database import SQL, Statement
+from pipeline.jobs.job_views import open_sql, read_subjects
 
 PAGE = Page("/dashboard", "Home", NavigationSection.HOME, icon="house")
 #: Jobs that are shown.
@@ -26,7 +27,9 @@ class Home(Resource):
         session = await self._services.sessions.require(req, resp)
         database = self._services.database
         figures = await database.run(_read_figures(session.account_id))
-        jobs = await database.run(_read_last_jobs(session.account_id))
+        found = await Jobs(self._services).find(req, session.caller, offset=0, limit=JOBS)
+        subjects = await database.run(read_subjects(found.jobs, self._services.kinds))
+        jobs = [(job, await show(self._services, job, subjects.get(job.id))) for job in found.jobs]
         await render(req, resp, "home.html", jobs=jobs, trials=DECLARED, **figures)
 
 
@@ -41,13 +44,4 @@ def _read_figures(account_id: UUID) -> Statement[Mapping[str, Any]]:
         ),
         {"account": account_id},
         lambda rows: rows[0],
-    )
-
-
-def _read_last_jobs(account_id: UUID) -> Statement[list[Row]]:
-    """Read the newest jobs, without those that were deleted."""
-    return Statement(
-        "SELECT id, kind, route, state, created_at FROM job WHERE account_id = %(account)s AND deleted_at IS NULL"
-        " ORDER BY created_at DESC LIMIT %(limit)s",
-        {"account": account_id, "limit": JOBS},
     )

@@ -61,7 +61,7 @@ class JobPage(Resource):
             subject=job.name or (subjects[job.id].subject if job.id in subjects else None),
             page=page,
             again=again_of(page, job),
-            table=job.request_id.startswith(TABLE),
+            table=job.request_id.startswith(TABLE) or bool(page and page.shows_by),
             kept_at=job.kept_at,
             is_gone=job.is_gone,
             deleted_at=job.deleted_at,
@@ -99,8 +99,9 @@ def again_of(page: TryPage | None, job: Job) -> str | None:
     """Return the address of the page that made a job: its table, or its form with what was asked."""
     if page is None:
         return None
-    name, value = ("table", job.request_id) if job.request_id.startswith(TABLE) else ("again", job.id)
-    return f"{page.path}?{name}={value}"
+    if job.request_id.startswith(TABLE):
+        return f"{page.path}?table={job.request_id}"
+    return f"{page.path}?{page.shows_by or 'again'}={job.id}"
 
 
 def _shown(value: Any) -> Any:

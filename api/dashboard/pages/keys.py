@@ -20,7 +20,7 @@ from api.http.bodies.fields import FieldsInvalid, read_fields
 from api.services.key_routes import RouteUnknown
 from api.services.resource import Resource
 from pipeline.accounts.sessions import Session
-from pipeline.accounts.stored_keys import CHANGEABLE, StoredKey, list_keys
+from pipeline.accounts.stored_keys import CHANGEABLE, Key, list_keys
 
 PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10, icon="key-round")
 #: Fields that are left out where nothing was written.
@@ -123,7 +123,7 @@ def read_key(form: Form) -> KeyRequest:
     return read_fields(KeyRequest, sent)
 
 
-def written(key: StoredKey | None) -> dict[str, Any]:
+def written(key: Key | None) -> dict[str, Any]:
     """Return the form's values for a key, or for a new one."""
     if key is None:
         return {"name": "", "priority": "normal", **dict.fromkeys(NUMBERS, ""), "routes": []}

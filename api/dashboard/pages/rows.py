@@ -56,7 +56,7 @@ RESOURCES = {PATH: Rows}
 def _row(job: Job, kind: AnyKind, ended: EndedItem) -> dict[str, Any]:
     """Return a row: its place, name and picture, and its result as an answer of this item alone, or its error."""
     item = ended.item
-    row: dict[str, Any] = {"index": item.index, "name": ended.subject, "edited": ended.edited}
+    row: dict[str, Any] = {"index": item.index, "state": item.state, "name": ended.subject, "edited": ended.edited}
     if item.output is None:
         return {**row, "error": shown_error(item.error or {}).get("message", "Cancelled. Nothing was charged.")}
     if ended.artifact is not None:

@@ -45,9 +45,9 @@ class SheetResource(Resource):
         # One at a time: a spreadsheet takes a process, and some memory.
         async with self._services.large_requests:
             sheet = await asyncio.to_thread(_read, body, bulk)
-        labels = {name: page.labels.get(name, name.replace("_", " ").capitalize()) for name in bulk.columns}
+        labels = _labels(page, bulk)
         for field in sheet["fields"]:
-            field["label"] = bulk.labels.get(field["name"], labels[field["name"]])
+            field["label"] = labels[field["name"]]
         show_json(resp, sheet)
 
 
@@ -59,13 +59,14 @@ class SheetCheck(Resource):
         services = self._services
         session = await services.sessions.require(req, resp)
         check_csrf_token(session.csrf_token, req.get_header(CSRF_HEADER) or "")
-        _, bulk = _page(slug)
+        page, bulk = _page(slug)
         _, sent = await read_json(req, max_bytes=MOST_BYTES)
         requests = sent.get("requests")
         if not isinstance(requests, list) or len(requests) > MOST_CHECKED:
             raise InvalidRequest(f"Send requests, a list of at most {MOST_CHECKED}.")
         kind, offers = services.kinds[bulk.kind], await services.offer_cache.offers()
-        show_json(resp, [_checked(kind, one, offers) for one in requests])
+        labels = _labels(page, bulk)
+        show_json(resp, [_checked(kind, one, offers, labels) for one in requests])
 
 
 RESOURCES = {PATH: SheetResource, f"{PATH}/check": SheetCheck}
@@ -76,6 +77,12 @@ def _page(slug: str) -> tuple[TryPage, Bulk]:
         if page.slug == slug and page.bulk is not None:
             return page, page.bulk
     raise falcon.HTTPNotFound(description="There is no such page.")
+
+
+def _labels(page: TryPage, bulk: Bulk) -> dict[str, str]:
+    """Return what readers call the fields that a list fills."""
+    plain = {name: name.replace("_", " ").capitalize() for name in bulk.columns}
+    return {name: bulk.labels.get(name) or page.labels.get(name) or plain[name] for name in bulk.columns}
 
 
 def _read(body: bytes, bulk: Bulk) -> dict[str, Any]:
@@ -111,12 +118,15 @@ def _shown(sheet: Sheet, bulk: Bulk) -> dict[str, Any]:
     return {"columns": columns, "rows": kept, "left_out": max(0, len(rows) - MOST_ROWS), "fields": fields}
 
 
-def _checked(kind: AnyKind, sent: Any, offers: Offers) -> Mapping[str, Any]:
+def _checked(kind: AnyKind, sent: Any, offers: Offers, labels: Mapping[str, str]) -> Mapping[str, Any]:
     try:
         if not isinstance(sent, dict):
             raise InvalidRequest("A request is a JSON object.")
         request: BaseModel = read_fields(kind.request, sent)
         kind.check(request, offers)
     except PressroomError as error:
-        return {"fault": error.message, "credits": 0}
+        fault = error.message
+        for name, label in labels.items():
+            fault = fault.replace(name, label)
+        return {"fault": fault, "credits": 0}
     return {"fault": None, "credits": sum(item.price for item in kind.items(request))}

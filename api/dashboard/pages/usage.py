@@ -10,10 +10,12 @@ import falcon.asgi
 
 from api.accounts.usage.resources import BEFORE, read_span
 from api.dashboard.page import NavigationSection, Page
+from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.plots import Plot, bar_plot
 from api.dashboard.rendering import render
 from api.services.resource import Resource
 from pipeline.database import SQL, Statement
+from pipeline.registry import Kinds
 from pipeline.usage.usage_days import used_sql
 from pipeline.usage.usage_report import DaySpan, Used, read_ledger, read_used, summed
 
@@ -25,8 +27,14 @@ SERIES = 4
 OTHERS = "others"
 #: Spans that are one click away, in days.
 SPANS = (7, 30, 90, 365)
-#: How the kinds of lines are shown.
-TONES = {"grant": "good", "hold": "busy", "raise": "busy", "capture": "plain", "release": "plain"}
+#: How the kinds of lines are shown: in which word and tone.
+SHOWN = {
+    "grant": ("added", "good"),
+    "hold": ("held", "busy"),
+    "raise": ("held more", "busy"),
+    "capture": ("charged", "plain"),
+    "release": ("given back", "plain"),
+}
 
 Labels = Mapping[Any, str]
 
@@ -40,6 +48,7 @@ class UsagePage(Resource):
         run, account = self._services.database.run, session.account_id
         span = read_span(req)
         today = datetime.now(UTC).date()
+        titles = route_titles(self._services.kinds)
         before = BEFORE.read(req) or None
         used = await run(read_used(account, span))
         month = await run(read_used(account, DaySpan(today.replace(day=1), today)))
@@ -53,23 +62,33 @@ class UsagePage(Resource):
             balance=await run(_read_balance(account)),
             month_requests=sum(one.requests for one in month),
             month_credits=sum(one.credits for one in month),
-            plots=make_plots(used, span),
+            plots=make_plots(used, span, titles),
+            titles=titles,
             by_route=summed(used, span, "route"),
             by_key=summed(used, span, "key"),
             lines=lines,
-            tones=TONES,
+            shown=SHOWN,
             is_first=before is None,
             older=lines[-1].id if len(lines) == LINES else None,
         )
 
 
-def make_plots(used: Sequence[Used], span: DaySpan) -> list[Plot]:
-    """Return the plots of what was used: by day, each day's made of its routes, or of its keys."""
-    keys = _key_labels(used)
+def route_titles(kinds: Kinds) -> Mapping[str, str]:
+    """Return what readers call the work of each route: the title of its tool."""
+    return {route: page.title for page in DECLARED for kind in page.kinds for route in kinds[kind].routes}
+
+
+def make_plots(used: Sequence[Used], span: DaySpan, titles: Mapping[str, str]) -> list[Plot]:
+    """Return the plots of what was used: by day, each day's made of its tools, or of its keys."""
+
+    def tool(one: Used) -> str:
+        return titles.get(one.route, one.route)
+
+    tools = {tool(one): tool(one) for one in used}
     return [
-        _stacked("Credits by day and route", used, span, {one.route: one.route for one in used}, _route, _credits),
-        _stacked("Requests by day and route", used, span, {one.route: one.route for one in used}, _route, _requests),
-        _stacked("Credits by day and key", used, span, keys, _key, _credits),
+        _stacked("Credits by day and tool", used, span, tools, tool, _credits),
+        _stacked("Requests by day and tool", used, span, tools, tool, _requests),
+        _stacked("Credits by day and key", used, span, _key_labels(used), _key, _credits),
     ]
 
 
@@ -94,10 +113,6 @@ def _stacked(
         if of(one):
             values[place.get(part(one), len(names) - 1)][days[one.date]] += of(one)
     return bar_plot(title, [f"{day:%d %b}" for day in days], dict(zip(names, values, strict=True)))
-
-
-def _route(one: Used) -> str:
-    return one.route
 
 
 def _key(one: Used) -> UUID:

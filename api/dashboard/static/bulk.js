@@ -5,6 +5,7 @@
 // state is ready, faulty, sending, working, done, failed or cancelled. All jobs of a table have its id as X-Request-Id,
 // by which it is found again.
 
+import { isSheet, rowsOf, tooLarge } from "./bulk_files.js";
 import { startSheets } from "./bulk_sheet.js";
 import { startTable } from "./bulk_table.js";
 import { cancel, keepTexts, Refused, send } from "./try_job.js";
@@ -21,6 +22,7 @@ export function startBulk(page, how) {
   const input = page.form.elements[how.file];
   input.addEventListener("change", () => {
     const files = [...input.files];
+    input.setCustomValidity(how.prepare ? "" : files.map((file) => tooLarge(file, state.account)).find(Boolean) ?? "");
     const isList = files.length === 1 && isSheet(files[0]);
     if (!isList && files.length < 2 && !state.rows.length) {
       how.alone?.(files[0], page); // one alone has the page to itself
@@ -28,7 +30,7 @@ export function startBulk(page, how) {
     }
     input.value = "";
     for (const file of files.filter(isSheet)) state.sheets.read(file);
-    addFiles(state, files.filter((file) => !isSheet(file)));
+    addRows(state, rowsOf(files.filter((file) => !isSheet(file)), how, state.account, state.table.show));
   });
   const known = new URLSearchParams(location.search).get("table");
   if (TABLE.test(known ?? "")) reopen(state, known);
@@ -51,8 +53,9 @@ export async function showJobs(how, jobs, place) {
 function newState(how, page) {
   const account = JSON.parse(page.form?.dataset.account ?? "{}");
   const state = { how, page, account, id: `table-${crypto.randomUUID?.() ?? fallbackId()}`, rows: [], open: new Map(), isRunning: false, isPaused: false, waitsUntil: 0, note: "" };
+  let saved = Promise.resolve(); // one after the other: "Accept all" is 500 of them
   state.fields = () => readFields(page.form, page.kind().name);
-  state.table = startTable(state, { run: () => run(state), pause: () => pause(state), stop: () => stop(state), retry: (rows) => again(state, rows), save: (row) => keepTexts(row.job, row.index, row.texts, Boolean(row.accepted)) });
+  state.table = startTable(state, { run: () => run(state), pause: () => pause(state), stop: () => stop(state), retry: (rows) => again(state, rows), save: (row) => (saved = saved.then(() => keepTexts(row.job, row.index, row.texts, Boolean(row.accepted)))) });
   state.sheets = page.form ? startSheets(state, (rows) => addRows(state, rows)) : { isOpen: () => false };
   return state;
 }
@@ -63,26 +66,8 @@ function fallbackId() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-export const isSheet = (file) => /\.(csv|tsv|xlsx|xlsb|xls|ods)$/i.test(file.name);
-
-function addFiles(state, files) {
-  const most = state.account.max_file_bytes ?? Infinity;
-  addRows(state, files.map((file) => {
-    const row = { name: file.webkitRelativePath || file.name, file, state: "ready", texts: {} };
-    const fault = state.how.takes(file);
-    if (fault) return { ...row, state: "faulty", fault };
-    row.prepared = Promise.resolve(state.how.prepare?.(file, row)).then(() => {
-      const size = (row.smaller ?? file).size;
-      if (size > most) Object.assign(row, { state: "faulty", fault: `It has ${megabytes(size)}; at most ${megabytes(most)} can be sent.` });
-      state.table.show(row);
-    });
-    return row;
-  }));
-}
-
-const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
-
 function addRows(state, rows) {
+  if (!rows.length) return;
   state.rows.push(...rows);
   state.table.add(rows);
   state.page.update();
@@ -242,6 +227,8 @@ async function adopt(state, jobs) {
     await readRows(state, job.id, rows);
   }
   // Of a pause, what was cancelled was sent again.
-  state.rows = state.rows.filter((row) => row.state !== "cancelled" || jobs.length === 1);
+  const isOver = (row) => row.state === "cancelled" && jobs.length > 1;
+  state.table.remove(state.rows.filter(isOver));
+  state.rows = state.rows.filter((row) => !isOver(row));
   state.table.showAll();
 }

@@ -2,13 +2,15 @@
 
 /** A spreadsheet runs what begins with these. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+/** Numbers and dashes: run, they would be a number at most (pipeline/csv_cells.py). */
+const HARMLESS = /^[+-][0-9 .,()/-]*%?$/;
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const OFFICE = "http://schemas.openxmlformats.org";
 const TYPES = { csv: "text/csv", xlsx: `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document", zip: "application/zip" };
 
 /** Return rows of texts, the first of which are the headings, as CSV that Excel reads as UTF-8. */
 export function csv(rows) {
-  const cell = (text) => `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  const cell = (text) => `"${(FORMULA.test(text) && !HARMLESS.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
   return new Blob(["\ufeff", rows.map((row) => row.map((one) => cell(String(one ?? ""))).join(",")).join("\r\n"), "\r\n"], { type: TYPES.csv });
 }
 

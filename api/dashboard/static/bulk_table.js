@@ -1,10 +1,12 @@
 // Table: the rows of many things at once, each with its picture, name, state and texts, which are edited in place.
 
 import { csv, xlsx, zip } from "./bulk_export.js";
-import { make } from "./try_dom.js";
+import { credits, icon, make } from "./try_dom.js";
 
 /** Rows that are made at a time: the page stays at hand between them. */
-const SLICE = 20;
+const SLICE = 10;
+/** The figures above the rows are renewed so often at most. */
+const BAR_MS = 150;
 const WORDS = { ready: "waiting", faulty: "left out", sending: "sending …", working: "working …", done: "done", failed: "failed", cancelled: "cancelled" };
 const TONES = { done: "good", failed: "bad", faulty: "bad", sending: "busy", working: "busy" };
 
@@ -33,16 +35,16 @@ export function startTable(state, act) {
   table.showBar = () => {
     if (isDue) return;
     isDue = true;
-    requestAnimationFrame(() => {
+    setTimeout(() => {
       isDue = false;
       showBar(state, bar, tell, act);
-    });
+    }, BAR_MS);
   };
   table.showAll = () => {
     for (const row of state.rows) if (row.element) showRow(state, row, act);
-    for (const one of [...list.children]) if (!state.rows.some((row) => row.element === one)) one.remove();
     table.showBar();
   };
+  table.remove = (rows) => rows.forEach((row) => row.element?.remove());
   return table;
 }
 
@@ -61,7 +63,7 @@ function price(state) {
   const { available, per_minute: perMinute, per_day: perDay } = state.account;
   if (!ready.length) return "";
   const sum = known.reduce((total, one) => total + one, 0);
-  const told = [`${sum.toLocaleString()} credits${state.how.isLeast ? " or more" : ""}; you have ${available?.toLocaleString()}.`];
+  const told = [`${credits(sum)}${state.how.isLeast ? " or more" : ""}; you have ${available?.toLocaleString()}.`];
   if (sum > available) told.push("They don't suffice for all.");
   if (perDay && ready.length > perDay) told.push(`Your plan takes ${perDay.toLocaleString()} a day: the rest waits until tomorrow.`);
   else if (perMinute && state.how.most === 1 && ready.length > perMinute) told.push(`Your plan takes ${perMinute} a minute: about ${Math.ceil(ready.length / perMinute)} minutes.`);
@@ -69,14 +71,20 @@ function price(state) {
 }
 
 function showBar(state, bar, tell, act) {
-  const done = count(state, "done");
+  const known = {};
+  for (const row of state.rows) known[row.state] = (known[row.state] ?? 0) + 1;
+  const done = known.done ?? 0;
+  const accepted = state.rows.filter((row) => row.accepted).length;
+  const key = JSON.stringify([known, accepted, state.note, state.isRunning, state.isPaused]);
+  if (bar.dataset.key === key) return;
+  bar.dataset.key = key;
   const failed = state.rows.filter((row) => row.state === "failed" && row.file !== undefined);
-  const total = state.rows.length - count(state, "faulty");
-  const left = count(state, "ready");
+  const total = state.rows.length - (known.faulty ?? 0);
+  const left = known.ready ?? 0;
   const advice = state.rows.find((row) => row.advice)?.advice;
-  const facts = [`${done} of ${things(state, total)} done`, count(state, "failed") && `${count(state, "failed")} failed`, count(state, "faulty") && `${count(state, "faulty")} left out`];
-  tell.textContent = [`${facts.filter(Boolean).join(", ")}.`, state.note, state.isPaused && state.isRunning ? "Pausing …" : "", advice].filter(Boolean).join(" ");
-  const progress = make("progress", { max: total || 1, value: done + count(state, "failed", "cancelled"), "aria-label": "Progress" });
+  const facts = [`${done} of ${things(state, total)} done`, ...["failed", "cancelled", "faulty"].map((name) => known[name] && `${known[name]} ${WORDS[name]}`)];
+  tell.textContent = [`${facts.filter(Boolean).join(", ")}.`, state.note, state.isPaused && state.isRunning ? "Pausing …" : "", advice?.replaceAll("`", "")].filter(Boolean).join(" ");
+  const progress = make("progress", { max: total || 1, value: done + (known.failed ?? 0) + (known.cancelled ?? 0), "aria-label": "Progress" });
   const button = (text, click, more = {}) => make("button", { type: "button", class: "second small", click, ...more }, text);
   const actions = state.isRunning
     ? [!state.isPaused && button("Pause", act.pause), button("Cancel", act.stop)]
@@ -90,14 +98,15 @@ function showBar(state, bar, tell, act) {
 function results(state, act, button) {
   const finished = state.rows.filter((row) => row.state === "done");
   const accepted = finished.filter((row) => row.accepted);
-  const rows = accepted.length ? accepted : finished;
+  // The figures here may be a moment old when a button is pressed.
+  const chosen = () => (state.rows.some((row) => row.accepted) ? state.rows.filter((row) => row.accepted) : state.rows.filter((row) => row.state === "done"));
   const all = accepted.length < finished.length && button("Accept all", () => finished.forEach((row) => accept(state, row, true, act)));
   const what = accepted.length ? `${accepted.length} accepted` : "all";
   const name = state.how.file_name ?? "pressroom";
   const forms = {
-    CSV: async () => [csv(cells(state, rows)), `${name}.csv`],
-    Excel: async () => [await xlsx(cells(state, rows)), `${name}.xlsx`],
-    ZIP: async () => [await zip([[`${name}.csv`, csv(cells(state, rows))], ...(await state.how.files(rows))]), `${name}.zip`],
+    CSV: async () => [csv(cells(state, chosen())), `${name}.csv`],
+    Excel: async () => [await xlsx(cells(state, chosen())), `${name}.xlsx`],
+    ZIP: async () => [await zip([[`${name}.csv`, csv(cells(state, chosen()))], ...(await state.how.files(chosen()))]), `${name}.zip`],
   };
   const saves = Object.entries(forms).map(([form, write]) => button(form, async () => save(...(await write())), { "aria-label": `Download ${what} as ${form}` }));
   return [all, make("span", { class: "bulk-saves" }, `Download ${what}:`, saves)];
@@ -141,7 +150,7 @@ function showRow(state, row, act) {
   const percent = row.state === "working" && row.progress?.total > 1 ? ` ${Math.round((100 * row.progress.done) / row.progress.total)} %` : "";
   name.replaceChildren(
     row.job && row.state === "done" ? make("a", { href: `/dashboard/jobs/${row.job}` }, row.name) : row.name,
-    make("span", { class: `badge ${TONES[row.state] ?? "plain"}` }, row.draft ? "draft, free" : row.accepted ? "accepted" : WORDS[row.state] + percent),
+    make("span", { class: `badge ${TONES[row.state] ?? "plain"}` }, row.accepted ? "accepted" : row.draft ? "draft, free" : WORDS[row.state] + percent),
     row.fault ? make("p", { class: "error" }, row.fault) : "",
   );
   if (row.state === "done" && !wasDone) texts.replaceChildren(...editors(state, row, act));
@@ -150,7 +159,7 @@ function showRow(state, row, act) {
 }
 
 function preview(row, shown) {
-  if (/\.(wav|mp3|ogg|m4a|flac|webm)(\?|$)/.test(shown)) return make("audio", { controls: true, preload: "none", src: shown, "aria-label": row.name });
+  if (/\.(wav|mp3|ogg|m4a|flac|webm)(\?|$)/.test(shown)) return make("button", { type: "button", class: "second small", "data-play": shown, "aria-label": `Play ${row.name}` }, icon("play"));
   return make("img", { src: shown, alt: "", loading: "lazy", width: 96 });
 }
 

@@ -1,4 +1,4 @@
-// The page of all routes: shows the forms, sends what they hold, and shows what comes back.
+// The page of all routes: opens and searches them, shows the forms, sends what they hold, and shows what comes back.
 
 /** What is shown of an answer that does not end soon, or that is long, in characters. */
 const LONGEST_SHOWN = 100_000;
@@ -15,6 +15,25 @@ for (const form of document.querySelectorAll("form[data-path]")) {
     send(form, form.parentElement.querySelector("[data-answer]"));
   });
 }
+
+/** Open the route that the address names. */
+function open() {
+  const found = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (found?.matches(".route")) found.open = true;
+  found?.scrollIntoView();
+}
+addEventListener("hashchange", open);
+open();
+
+/** Show the routes alone that have all words of the search, in their texts or fields. */
+document.getElementById("search").addEventListener("input", ({ target }) => {
+  const words = target.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const route of document.querySelectorAll(".route")) {
+    const text = route.textContent.toLowerCase();
+    route.hidden = !words.every((word) => text.includes(word));
+    document.querySelector(`#docs > nav a[href="#${route.id}"]`).parentElement.hidden = route.hidden;
+  }
+});
 
 async function send(form, place) {
   const button = form.querySelector("button");

@@ -99,7 +99,10 @@ export function stackTables(within = document) {
     for (const part of table.querySelectorAll("thead, tbody, tr, td")) part.setAttribute("role", roles[part.tagName]);
     for (const heading of table.querySelectorAll("th")) heading.setAttribute("role", heading.scope === "row" ? "rowheader" : "columnheader");
     for (const row of table.tBodies[0]?.rows ?? []) {
-      [...row.cells].forEach((cell, place) => (cell.dataset.heading = headings[place] ?? ""));
+      [...row.cells].forEach((cell, place) => {
+        cell.dataset.heading = headings[place] ?? "";
+        cell.toggleAttribute("data-empty", !cell.childElementCount && !cell.textContent.trim());
+      });
     }
     table.setAttribute("role", "table");
     fit(table);

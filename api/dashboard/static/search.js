@@ -3,7 +3,7 @@
 //   <button data-play="/files/…">          plays a sound, or ends it
 
 import { api } from "./live.js";
-import { make } from "./try_dom.js";
+import { icon, make } from "./try_dom.js";
 
 const WAIT_MS = 200;
 const LINKS = ".side a, .menu a";
@@ -53,13 +53,13 @@ async function findJobs(words) {
 }
 
 function show(list, found, none) {
-  const options = found.map(({ href, title, what, link }, place) => make("li", { role: "option", id: `found-${place}` },
-    make("a", { href, tabindex: "-1" }, link ? make("img", { src: link, alt: "", width: 32, height: 32 }) : "", make("span", {}, title), make("small", {}, what))));
+  const options = found.map(({ href, title, what, link }, place) => make("li", { role: "option", id: `found-${place}`, "data-href": href, click: () => location.assign(href) },
+    link ? make("img", { src: link, alt: "", width: 32, height: 32 }) : "", make("span", {}, title), make("small", {}, what)));
   list.replaceChildren(...(options.length ? options : [make("li", { role: "option", "aria-disabled": "true", class: "faint" }, none)]));
   mark(list, 0);
 }
 
-const optionsOf = (list) => [...list.querySelectorAll("[role=option]:has(a)")];
+const optionsOf = (list) => [...list.querySelectorAll("[data-href]")];
 
 function mark(list, place) {
   const options = optionsOf(list);
@@ -72,7 +72,7 @@ function move(list, event) {
   const options = optionsOf(list);
   const place = options.findIndex((one) => one.getAttribute("aria-selected") === "true");
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (event.key === "Enter") options[place]?.querySelector("a").click();
+  if (event.key === "Enter") options[place]?.click();
   if (!step && event.key !== "Enter") return;
   event.preventDefault();
   if (step && options.length) mark(list, (place + step + options.length) % options.length);
@@ -82,12 +82,12 @@ const sound = new Audio();
 let playing;
 
 function play(button) {
-  if (playing) playing.textContent = "▶";
+  playing?.replaceChildren(icon("play"));
   if (playing === button) sound.pause();
   else {
     sound.src = button.dataset.play;
     sound.play().catch(() => null);
-    button.textContent = "■";
+    button.replaceChildren(icon("square"));
   }
   playing = playing === button ? null : button;
 }
@@ -104,4 +104,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   open();
 });
-document.querySelector(".who")?.prepend(make("button", { type: "button", class: "second small", "aria-keyshortcuts": "Control+K /", click: open }, "Search ", make("kbd", { "aria-hidden": "true" }, "/")));
+for (const button of document.querySelectorAll("[data-search]")) {
+  button.hidden = false;
+  button.addEventListener("click", open);
+}

@@ -109,5 +109,5 @@ export function pageLanguage() {
 }
 
 export function credits(count) {
-  return count === null || count === undefined ? null : `${count} ${Number(count) === 1 ? "credit" : "credits"}`;
+  return count === null || count === undefined ? null : `${Number(count).toLocaleString()} ${Number(count) === 1 ? "credit" : "credits"}`;
 }

@@ -18,7 +18,7 @@ export class Refused extends Error {
 
 /** Send a request of the page's account, and return its answer. Throws Refused. */
 export async function send(path, options = {}) {
-  const answer = await api(path, options);
+  const answer = await api(path, { ...options, headers: { Accept: "application/json, */*", ...options.headers } });
   if (answer.ok) return answer;
   throw new Refused(await answer.json().catch(() => ({})), answer.status, answer.headers.get("Retry-After"));
 }

@@ -1,7 +1,7 @@
 // Page: the form of a capability, its lines, the job that it makes, and what came back.
 
 import { startBulk } from "./bulk.js";
-import { copyButton, make } from "./try_dom.js";
+import { copyButton, languageName, make } from "./try_dom.js";
 import { cancel, carryOut, Refused } from "./try_job.js";
 import { curlLines, javascriptLines, pythonLines } from "./try_lines.js";
 import { fillForm, readFields, readFiles, showKind } from "./try_request.js";
@@ -41,11 +41,12 @@ export function start({ show, build = (request) => request, run, bulk }) {
     showKind(form, page.kind().name);
     const isMany = page.bulk?.isOn();
     page.price.textContent = isMany ? page.bulk.price() : page.kind().price;
-    page.submit.textContent = isMany ? page.bulk.label() : page.submit.dataset.submit;
+    page.submit.lastElementChild.textContent = isMany ? page.bulk.label() : page.submit.dataset.submit;
     page.submit.hidden = isMany && !page.bulk.label();
     showLines(page);
   };
   if (form.dataset.again) fillForm(form, JSON.parse(form.dataset.again));
+  for (const option of form.elements.language?.options ?? []) if (option.text === option.value) option.text = languageName(option.value);
   startLines(page);
   form.addEventListener("input", page.update);
   form.addEventListener("change", page.update);
@@ -68,7 +69,7 @@ async function perform(page, { show, run }) {
   const running = (page.running = new AbortController());
   const button = page.form.querySelector("[data-submit]");
   button.setAttribute("aria-disabled", "true");
-  page.result.replaceChildren();
+  page.result.replaceChildren(...[1, 2, 3].map(() => make("div", { class: "skeleton" })));
   page.status.parentElement.scrollIntoView({ block: "nearest" });
   const began = performance.now();
   try {
@@ -81,6 +82,7 @@ async function perform(page, { show, run }) {
     page.status.replaceChildren(make("p", { class: "done" }, `Done in ${seconds.toFixed(1)} s.`));
     page.result.replaceChildren(...[shown].flat(Infinity).filter(Boolean));
   } catch (error) {
+    for (const one of page.result.querySelectorAll(".skeleton")) one.remove();
     if (page.running === running) showFault(page, error);
   } finally {
     button.removeAttribute("aria-disabled");

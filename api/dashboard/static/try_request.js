@@ -40,10 +40,11 @@ export function fillForm(form, { kind, fields }) {
   for (const control of form.querySelectorAll("[data-type]")) {
     const value = fields[control.name];
     if (value === undefined || value === null) continue;
+    const before = control.value;
     if (control.dataset.type === "boolean") control.checked = Boolean(value);
     else if (control.dataset.type === "lines") control.value = [value].flat().join("\n");
     else control.value = typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
-    control.closest("details")?.setAttribute("open", "");
+    if (control.value !== before) control.closest("details")?.setAttribute("open", "");
   }
 }
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from api.openapi.document import operations
@@ -12,8 +11,16 @@ from api.openapi.reference.lines import curl_lines, javascript_lines, python_lin
 from api.openapi.reference.parts import Json, content_of, resolved
 from api.openapi.reference.samples import FORM_TYPE, Sample, make_sample
 
-#: Headings of tags with a spelling of their own.
-HEADINGS = {"openai": "OpenAI"}
+#: Tags in words.
+HEADINGS = {
+    "openai": "OpenAI's API",
+    "search_check": "Index checks",
+    "synthesis": "Speech",
+    "transcription": "Transcripts",
+    "vision": "Alt text and posts",
+}
+#: What stands behind the capabilities, in this order.
+LAST = ("openai", "jobs", "webhooks", "account", "files", "service")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +75,12 @@ class ReferenceSection:
 
 
 def make_sections(document: Mapping[str, Any], methods: Mapping[str, Method]) -> list[ReferenceSection]:
-    """Return all operations of a document; `methods` of the Python package by operation id."""
-    by_tag = sorted(operations(document), key=lambda found: found[2]["tags"][0])
-    return [
-        ReferenceSection(tag, tuple(_view(document, methods, *found) for found in group))
-        for tag, group in groupby(by_tag, key=lambda found: found[2]["tags"][0])
-    ]
+    """Return all operations of a document, capabilities first; `methods` of the Python package by operation id."""
+    by_tag: dict[str, list[OperationView]] = {}
+    for found in operations(document):
+        by_tag.setdefault(found[2]["tags"][0], []).append(_view(document, methods, *found))
+    tags = sorted(by_tag, key=lambda tag: LAST.index(tag) if tag in LAST else -1)
+    return [ReferenceSection(tag, tuple(by_tag[tag])) for tag in tags]
 
 
 def shared_answers(document: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -117,6 +124,8 @@ def _fields(document: Mapping[str, Any], operation: Json, sample: Sample) -> Ite
             value=sample.form.get(name, ""),
             is_file=field.get("format") == "binary",
         )
+        for inner, kind, meaning in _nested(document, field, name):
+            yield Field(inner, kind, "", meaning)
 
 
 def _parameter(document: Mapping[str, Any], found: Json) -> Field:

@@ -1,5 +1,6 @@
 """Commands for alt text, over the HTTP API: `pressroom describe` and `pressroom import-csv alt-text`."""
 
+import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from capabilities.alt_text.kinds.batch import MAX_IMAGES
-from pipeline.errors import InvalidRequest
 from pressroom.errors import Refused
 from scripts.commands import SERVICE, under
 from scripts.commands.import_csv import Again, Column, DryRun, Errors, run_import
@@ -27,16 +27,13 @@ OF_PICTURE = frozenset({400, 413})
 
 def describe(
     pictures: Annotated[list[str], typer.Argument(metavar="IMAGE…", help="Files, or URLs of pictures.")],
-    mode: Annotated[
-        Mode, typer.Option(help="Which text; all shows the three of a URL, for the same credit.")
-    ] = "short",
+    mode: Annotated[Mode, typer.Option(help="Which text; all shows all three, for the same credit.")] = "short",
     language: Language = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each result as a line of JSON.")] = False,
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
     """Describe pictures, which are files or URLs; exit code 1 when one could not be."""
-    _check_files([picture for picture in pictures if not _is_url(picture)], mode)
     with ask_service(url, data) as client, JobBar(client, "describing", total=len(pictures)) as bar:
         results = list(_describe(client, pictures, mode, language, bar))
     for result in results:
@@ -44,6 +41,8 @@ def describe(
             typer.echo(json.dumps(result, ensure_ascii=False))
         elif result["alt_text"] is not None:
             typer.echo(_line(result, mode, is_only=len(results) == 1))
+    for advice in dict.fromkeys(result["advice"] for result in results if result.get("advice")):
+        tell(advice)
     failed = [result for result in results if result["alt_text"] is None]
     for result in failed:
         tell(f"{result['image_url']}: {result.get('message')}")
@@ -53,15 +52,6 @@ def describe(
 
 def _is_url(picture: str) -> bool:
     return picture.lower().startswith(("http://", "https://"))
-
-
-def _check_files(files: Sequence[str], mode: Mode) -> None:
-    """Refuse what is neither a URL nor a file, before anything is paid for. Raises InvalidRequest."""
-    for file in files:
-        if not Path(file).is_file():
-            raise InvalidRequest(f"There is no file {file}. A URL begins with http:// or https://.")
-    if files and mode == "all":
-        raise InvalidRequest("--mode all is for URLs; a file has one text a request: say short, long or seo.")
 
 
 def _describe(
@@ -78,13 +68,20 @@ def _describe(
     for picture in pictures:
         if picture not in found:
             bar.begin(1)
-            found[picture] = {"image_url": picture, **_describe_file(client, picture, mode, language, bar)}
+            found[picture] = {**_describe_file(client, picture, mode, language, bar), "image_url": picture}
         yield found[picture]
 
 
 def _describe_file(client: "Pressroom", file: str, mode: Any, language: str | None, bar: JobBar) -> dict[str, Any]:
+    path = Path(file)
+    if not path.is_file():
+        return {"alt_text": None, "message": "there is no such file; a URL begins with http:// or https://"}
     try:
-        result = client.describe(Path(file), mode=mode, language=language, progress=bar.show)
+        if mode == "all":
+            picture = f"data:;base64,{base64.b64encode(path.read_bytes()).decode()}"
+            (of_batch,) = client.describe_batch([picture], mode=mode, language=language, progress=bar.show)
+            return of_batch.to_dict()
+        result = client.describe(path, mode=mode, language=language, progress=bar.show)
     except Refused as error:
         if error.status not in OF_PICTURE:
             raise
@@ -96,7 +93,8 @@ def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
     """Return a line for each text of a picture; with several pictures, each line begins with its name and a tab."""
     texts = [f"{name}_alt_text" for name in ("short", "long", "seo")] if mode == "all" else ["alt_text"]
     before = [] if is_only else [result["image_url"]]
-    return "\n".join("\t".join([*before, result[name]]) for name in texts)
+    after = " (draft)" if result.get("draft") else ""
+    return "\n".join("\t".join([*before, result[name] + after]) for name in texts)
 
 
 @import_csv.command("alt-text")

@@ -13,7 +13,7 @@ from pressroom import AsyncPressroom
 from scripts.imports.url_import import Cells, UrlImport, is_web_url
 
 TEXTS = ("alt_text", "short_alt_text", "long_alt_text", "seo_alt_text")
-TOLD = ("confidence", "language", "engine", "generated_at", "code", "message")
+TOLD = ("confidence", "language", "engine", "draft", "generated_at", "code", "message")
 #: Fields of a picture that a column of that name may say for its row; an empty cell leaves the option in force.
 FIELDS = ("mode", "language", "keywords", "page_title", "context")
 
@@ -25,7 +25,7 @@ class AltTextImport(UrlImport):
     doing = "describing"
     names = ("image_url", "image", "url", "src", "link", "picture", "photo")
     columns = (*TEXTS, *TOLD)
-    unanswered = ("", "", "", "", "", "", "", "", "internal_error", "The service gave no answer for this picture.")
+    unanswered = ("", "", "", "", "", "", "", "", "", "internal_error", "The service gave no answer for this picture.")
 
     def fault_of(self, row: Row) -> str | None:
         """Return why a row is not sent; the service judges URLs one by one, at no cost."""
@@ -65,4 +65,4 @@ class AltTextImport(UrlImport):
 
 def _cells(result: Mapping[str, Any]) -> Cells:
     found = (result.get(name) for name in (*TEXTS, *TOLD))
-    return tuple("" if value is None else defused(str(value)) for value in found)
+    return tuple("" if value is None else "true" if value is True else defused(str(value)) for value in found)

@@ -93,9 +93,9 @@ class PendingCaption:
         texts = {mode: replace(caption, confidence=round(caption.confidence, 4)) for mode, caption in said}
         advice = f"{UNKNOWN} {what_writes('captioning', self.language, 'vision')}" if self.is_draft else None
         output = PictureTexts(texts=texts, language=self.language, engine=self.engine.name, advice=advice)
-        # Nobody would keep a draft.
-        price = 0 if self.is_draft else None
-        return Done(output, self.engine.name, price, models_of(self.engine))
+        # Nobody would keep a draft, and an ornament has no text.
+        is_free = self.is_draft or all(caption.decorative for caption in texts.values())
+        return Done(output, self.engine.name, 0 if is_free else None, models_of(self.engine))
 
     def _key(self, mode: Mode) -> str:
         return self.source.key(sha256=self.sha256, mode=mode, language=self.language, hints=self.hints)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from capabilities.alt_text.kinds.fields import (
     CREDITS,
+    EXAMPLE_PHOTO,
     EXAMPLE_URL,
     HANDLER,
     LANE,
@@ -105,7 +106,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     example = {
         "images": [
             {"image_url": EXAMPLE_URL, "mode": "all", "language": "en"},
-            {"image_url": EXAMPLE_URL, "mode": "long", "language": "es"},
+            {"image_url": EXAMPLE_PHOTO, "mode": "long", "language": "es"},
         ]
     }
     many_files = ManyFiles("image", "images", "image_url", BatchImage)

@@ -15,8 +15,9 @@ CREDITS = 1
 #: The lane of all pictures, those of batches too: a model takes them together.
 LANE = "alt_text"
 HANDLER = "capabilities.alt_text.handlers.alt_text:AltTextHandler"
-#: The picture of the examples in the documents; the demo serves one of its own in its place.
+#: The pictures of the examples in the documents; the demo serves its own in their place.
 EXAMPLE_URL = "https://www.example.com/images/banner.png"
+EXAMPLE_PHOTO = "https://www.example.com/images/coffee.jpg"
 
 #: `basic` only quotes what stands in a picture, and names its colours.
 ORIGINS: Mapping[str, Origin] = {"basic": "extracted", "": "synthetic"}

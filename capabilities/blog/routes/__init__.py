@@ -23,6 +23,13 @@ TRY = TryPage(
             "language": ("language", "lang", "locale"),
         },
     ),
+    abouts={
+        "title": "",
+        "content": "Text, Markdown or HTML. It makes every part of the card better.",
+        "image_style": "If it can't be made here, you get the nearest one.",
+        "image_title": "Turn it off if your theme shows the title.",
+        "language": "Such as en or pt-BR. Leave it empty to detect it.",
+    },
     labels={"posts": "Posts", "image_title": "Write the title on drawn covers", "image_style": "Style"},
     controls={"title": "text", "language": "text"},
     script="try_blog.js",

@@ -32,7 +32,7 @@ async function run(request, uploads, { signal, page }) {
 
 /** Show a job's rows until it has ended. */
 async function watch(jobId, { signal, page }) {
-  const view = { jobId, offset: 0, table: make("tbody"), summary: make("div", { class: "summary" }), more: make("p", { class: "actions" }), page };
+  const view = newView(jobId);
   page.result.replaceChildren(view.summary, tableOf(view.table), view.more);
   const stop = make("button", { type: "button", class: "second small" }, "Cancel");
   stop.addEventListener("click", () => cancel(jobId));
@@ -49,6 +49,8 @@ async function watch(jobId, { signal, page }) {
   return view;
 }
 
+const newView = (jobId) => ({ jobId, offset: 0, table: make("tbody"), summary: make("div", { class: "summary" }), more: make("p", { class: "actions" }) });
+
 async function refresh(view, signal) {
   const [job, answer] = await Promise.all([
     send(`/indexing/jobs/${view.jobId}`, { signal }).then((found) => found.json()),
@@ -56,7 +58,7 @@ async function refresh(view, signal) {
   ]);
   const records = await answer.json();
   view.table.replaceChildren(...records.map(rowOf));
-  stackTables(page.result);
+  requestAnimationFrame(() => stackTables(view.table.closest(".scrolls")?.parentElement)); // once it is on the page
   view.summary.replaceChildren(...summaryOf(job));
   view.more.replaceChildren(...actionsOf(view, job, Number(answer.headers.get("X-Total-Count"))));
 }
@@ -128,6 +130,7 @@ function retry(view) {
   const button = make("button", { type: "button", class: "second small" }, "Retry failed addresses");
   button.addEventListener("click", async () => {
     const created = await (await send(`/indexing/jobs/${view.jobId}/retry`, { method: "POST" })).json();
+    if (!page) location.assign(`/dashboard/jobs/${created.job_id}`);
     history.replaceState(null, "", `?job=${created.job_id}`);
     resume(created.job_id);
   });
@@ -144,6 +147,13 @@ async function resume(jobId) {
   }
 }
 
+/** Show a job's URLs on its own page. */
+export async function showJob({ job }) {
+  const view = newView(job.id);
+  await refresh(view);
+  return [view.summary, tableOf(view.table), view.more];
+}
+
 const page = start({ build, run, show: (view) => [view.summary, tableOf(view.table), view.more] });
 const known = new URLSearchParams(location.search).get("job");
-if (/^[0-9a-f-]{36}$/.test(known ?? "")) resume(known);
+if (page && /^[0-9a-f-]{36}$/.test(known ?? "")) resume(known);

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 from uuid import UUID
 
+from capabilities.index_check.results.verdicts import forget_checked
 from pipeline.database import SQL, Database, Statement, columns, page_of, read_page
 from pipeline.timestamps import timestamp
 from pipeline.webhooks.deliveries import add_delivery, add_to_account
@@ -165,21 +166,9 @@ def list_changes(
 
 def forget_changes(*, older_than: timedelta, limit: int) -> Statement[int]:
     """Delete old changes; returns how many."""
-    return _forget("index_monitor_change", ["id"], older_than, limit)
+    return forget_checked("index_monitor_change", ["id"], older_than, limit)
 
 
 def forget_pages(*, older_than: timedelta, limit: int) -> Statement[int]:
     """Delete old answers, whose URLs are checked no more; returns how many."""
-    return _forget("index_monitor_page", ["monitor_id", "page", "index"], older_than, limit)
-
-
-def _forget(table: str, key: Sequence[str], older_than: timedelta, limit: int) -> Statement[int]:
-    return Statement(
-        SQL(
-            "WITH gone AS (DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table}"
-            " WHERE checked_at < now() - %(older_than)s ORDER BY checked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)"
-            " RETURNING 1) SELECT count(*) AS gone FROM gone"
-        ).format(table=SQL(table), key=columns(key)),
-        {"older_than": older_than, "limit": limit},
-        lambda rows: int(rows[0]["gone"]),
-    )
+    return forget_checked("index_monitor_page", ["monitor_id", "page", "index"], older_than, limit)

@@ -35,8 +35,6 @@ class NewMonitorPage(Resource):
         """Answer with the form."""
         await _show_form(req, resp, Form())
 
-    on_head = on_get
-
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Make the monitor, and show it; its webhook's secret is shown once."""
         session = await self._services.sessions.require(req, resp)
@@ -69,8 +67,6 @@ class MonitorPage(Resource):
         """Answer with the page."""
         session = await self._services.sessions.require(req, resp)
         await _show(self._services, req, resp, await self._monitors.find(session.caller, monitor_id))
-
-    on_head = on_get
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         """Pause, resume, delete or change the monitor."""

@@ -52,8 +52,6 @@ class Overview(Resource):
             next=f"{ROOT}?offset={offset + MONITORS}" if offset + MONITORS < total else None,
         )
 
-    on_head = on_get
-
 
 def name_of(name: str | None, sitemap_url: str | None) -> str:
     """Return what a monitor is called."""

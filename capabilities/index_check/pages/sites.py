@@ -31,8 +31,6 @@ class SitesPage(Resource):
         """Answer with the page."""
         await self._show(req, resp)
 
-    on_head = on_get
-
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Connect the sites that a key gives access to, or disconnect those of a connection."""
         session = await self._services.sessions.require(req, resp)

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from capabilities.index_check.providers.circuit_breaker import UPDATES
 from capabilities.index_check.providers.transitions import Event
 from capabilities.index_check.settings import Reuse
-from pipeline.database import SQL, Statement
+from pipeline.database import SQL, Statement, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,17 @@ def find_verdict(
 
 def forget_verdicts(*, older_than: timedelta, limit: int) -> Statement[int]:
     """Delete expired verdicts; returns how many."""
+    return forget_checked("verdict", ["page", "provider"], older_than, limit)
+
+
+def forget_checked(table: str, key: Sequence[str], older_than: timedelta, limit: int) -> Statement[int]:
+    """Delete the rows of a table that were checked too long ago; returns how many."""
     return Statement(
-        "WITH gone AS (DELETE FROM verdict WHERE (page, provider) IN (SELECT page, provider FROM verdict"
-        " WHERE checked_at < now() - %(older_than)s ORDER BY checked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)"
-        " RETURNING 1) SELECT count(*) AS gone FROM gone",
+        SQL(
+            "WITH gone AS (DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table}"
+            " WHERE checked_at < now() - %(older_than)s ORDER BY checked_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)"
+            " RETURNING 1) SELECT count(*) AS gone FROM gone"
+        ).format(table=SQL(table), key=columns(key)),
         {"older_than": older_than, "limit": limit},
         lambda rows: int(rows[0]["gone"]),
     )

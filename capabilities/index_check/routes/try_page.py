@@ -17,7 +17,7 @@ def _engines(offers: Offers) -> Sequence[tuple[str, str]]:
 
 def _indexes(offers: Offers) -> Sequence[tuple[str, str]]:
     found = dict.fromkeys(index_of(offer) for offer in offers.of("search") if offer.ready)
-    return [(index, index) for index in found]
+    return [(index, {"duckduckgo": "DuckDuckGo"}.get(index, index.capitalize())) for index in found]
 
 
 TRY = TryPage(
@@ -39,11 +39,22 @@ TRY = TryPage(
         "skip_invalid": "Skip invalid addresses",
         "name": "Name of the job",
         "engine": "Search provider",
+        "index": "Search engine",
+    },
+    abouts={
+        "urls": "example.org/a is enough; each counts once.",
+        "diagnose": "Free of charge.",
+        "sitemap_url": "Its pages are checked instead of the addresses above.",
+        "skip_invalid": "Otherwise a wrong address stops the check.",
+        "name": "You find the check by it.",
+        "engine": "",
+        "index": "The one whose answer you need.",
     },
     controls={"sitemap_url": "url"},
     choices={"engine": _engines, "index": _indexes},
     template="index_check.html",
     script="try_index_check.js",
+    shows_by="job",
     submit="Check",
     icon="search-check",
     order=5,

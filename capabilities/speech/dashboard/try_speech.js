@@ -5,7 +5,7 @@ import { startDrops } from "./try_files.js";
 import { startLexicon } from "./try_lexicon.js";
 import { start } from "./try_page.js";
 import { hearStream, showSound } from "./try_sound.js";
-import { startVoices } from "./try_voices.js";
+import { loadVoices, startVoices } from "./try_voices.js";
 
 /** A named voice needs no detection; with their times, an answer is a document that leads to the sound. */
 function build(request) {
@@ -33,26 +33,36 @@ function showSpeed(form) {
   form.querySelector("[data-shows=try-speed]").textContent = speed === 1 ? "normal" : `${speed}×`;
 }
 
+/** Show a job's sound on its own page. */
+export async function showJob({ read }) {
+  await loadVoices();
+  const answer = await read();
+  const suffix = answer.headers.get("Content-Type")?.includes("wav") ? "wav" : "mp3";
+  return showSound(answer, { request: { fields: {}, saves: `speech.${suffix}`, sound: `speech.${suffix}` } });
+}
+
 const page = start({
   build,
   show: showSound,
   run: (request, uploads, context) => (context.kind.name === "speech_stream" ? hearStream(request, uploads, context) : null),
 });
-const { form } = page;
-for (const event of ["input", "change"]) {
-  form.addEventListener(event, () => {
-    count(page);
-    showSpeed(form);
-  });
+if (page) {
+  const { form } = page;
+  for (const event of ["input", "change"]) {
+    form.addEventListener(event, () => {
+      count(page);
+      showSpeed(form);
+    });
+  }
+  for (const button of form.querySelectorAll("[data-insert]")) {
+    button.addEventListener("click", () => {
+      const { text } = form.elements;
+      text.setRangeText(button.dataset.insert, text.selectionStart, text.selectionEnd, "end");
+      text.focus();
+      text.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+  }
+  startDrops(form);
+  startLexicon(form.querySelector("[data-lexicon]"));
+  await startVoices(form);
 }
-for (const button of form.querySelectorAll("[data-insert]")) {
-  button.addEventListener("click", () => {
-    const { text } = form.elements;
-    text.setRangeText(button.dataset.insert, text.selectionStart, text.selectionEnd, "end");
-    text.focus();
-    text.dispatchEvent(new Event("input", { bubbles: true }));
-  });
-}
-startDrops(form);
-startLexicon(form.querySelector("[data-lexicon]"));
-await startVoices(form);

@@ -17,10 +17,14 @@ const AUTO = "auto";
 
 let voices = [];
 
+export async function loadVoices() {
+  voices = (await (await fetch("/tts/voices", { cache: "no-cache" })).json()).voices;
+}
+
 /** Fill the language field and the list of voices of a form. */
 export async function startVoices(form) {
   const field = form.querySelector('[data-field="voice_name"]');
-  voices = (await (await fetch("/tts/voices", { cache: "no-cache" })).json()).voices;
+  await loadVoices();
   const { language, voice_name: input } = form.elements;
   const state = { form, language, input, list: field.querySelector("[data-voices]"), audio: player("", "Sample"), samples: new Map(), playing: null };
   const [natural, robotic] = [true, false].map((wanted) => languages().filter(([code]) => voices.some((one) => isNatural(one) && speaks(one, code)) === wanted));

@@ -53,12 +53,12 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
         self._voices = self._published([])
 
     def readiness(self) -> str | None:
-        """Return what is missing on this machine before its sound can be decoded; None: nothing."""
+        """Return why it is not to be used, or what is missing before its sound can be decoded; None: nothing."""
         try:
             find_ffmpeg(self._settings)
         except NotReady as error:
             return error.message
-        return None
+        return super().readiness()
 
     def setup(self) -> None:
         """Find the decoder, and start to probe."""

@@ -1,8 +1,8 @@
 """Speech: the handler of POST /tts, and the base of all handlers that speak."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
@@ -18,6 +18,7 @@ from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.settings import SynthesisSettings
 from capabilities.speech.voices.offered_voices import FAMILY, OfferedVoices, offered_voices
 from capabilities.speech.voices.voices import DEFAULT_LANGUAGE, MOST_FOR_SLOW, Voice, VoiceUnknown
+from pipeline.errors import PressroomError
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers
 from workers.engines import EngineBusy, EngineUnavailable
@@ -78,9 +79,16 @@ class EngineChooser:
         """Return whether a request names the one voice that may speak."""
         return self.voices.is_own_name(request.voice_name)
 
-    def choose(self, request: SpokenInput, language: str | None) -> tuple[Synthesizer, Voice]:
-        """Return the engine and the voice for a request. Raises InvalidRequest, VoiceUnavailable."""
-        voices = self.voices
+    def choose(
+        self, request: SpokenInput, language: str | None, *, without: Collection[str] = ()
+    ) -> tuple[Synthesizer, Voice]:
+        """Return the engine and the voice for a request, of engines that are not `without`.
+
+        Raises InvalidRequest, VoiceUnavailable, EngineUnavailable."""
+        left = [offer for offer in self.offers.engines if offer.engine not in without]
+        if without and not any(offer.ready for offer in left):
+            raise EngineUnavailable("No other engine is ready.")
+        voices = offered_voices(Offers(tuple(left))) if without else self.voices
         voice = voices.pick(voice_name=request.voice_name, language=language, characters=len(request.text))
         check_readable(request.spoken_text, voice, voices)
         return self._family.engine(voice.engine), voice
@@ -131,6 +139,7 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
         asked = language or (None if request.voice_name else DEFAULT_LANGUAGE)
         engine, voice = self.chooser.choose(request, language)
         failed: set[str] = set()
+        broken: set[str] = set()
         while True:
             try:
                 warning = self.chooser.warning(request, language, voice)
@@ -142,10 +151,21 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
                 failed.add(voice.id)
                 reason, last = error.message, voice.engine
                 self.chooser.renew()
-                engine, voice = self.chooser.choose(request, language)
-                if voice.id in failed:
-                    raise
+                with raised_instead(error):
+                    engine, voice = self.chooser.choose(request, language, without=broken)
+                    if voice.id in failed:  # still offered, as by a server whose answer was no sound
+                        broken.add(last)
+                        engine, voice = self.chooser.choose(request, language, without=broken)
                 log.warning("voice failed, the next one speaks", engine=last, reason=reason)
+
+
+@contextmanager
+def raised_instead(error: PressroomError) -> Iterator[None]:
+    """Raise why a voice failed where no other is left for its request."""
+    try:
+        yield
+    except PressroomError:
+        raise error from None
 
 
 def _renderer(

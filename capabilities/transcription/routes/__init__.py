@@ -18,6 +18,15 @@ def _languages(offers: Offers) -> Sequence[tuple[str, str]]:
     return [(AUTO, "Detect language"), *((code, code) for code in known)] if known else []
 
 
+def _tasks(offers: Offers) -> Sequence[tuple[str, str]]:
+    return (("transcribe", "The language that is spoken"), ("translate", "English"))
+
+
+def _forms(offers: Offers) -> Sequence[tuple[str, str]]:
+    named = {"verbose_json": "Words to click on", "json": "Text", "text": "Text file", "srt": "SubRip", "vtt": "WebVTT"}
+    return tuple(named.items())
+
+
 TRY = TryPage(
     slug="transcript",
     title="Transcript",
@@ -28,9 +37,16 @@ TRY = TryPage(
     labels={
         "audio": "Recording",
         "prompt": "Names and special words",
+        "task": "Written in",
+        "response_format": "Result",
         "keep_audio": "Keep the recording to hear it later",
     },
-    choices={"language": _languages},
+    abouts={
+        "language": "Choose it if the wrong one is detected.",
+        "task": "",
+        "response_format": "Words to click on can be saved as text and subtitles, too.",
+    },
+    choices={"language": _languages, "task": _tasks, "response_format": _forms},
     starts={"response_format": "verbose_json", "keep_audio": True},
     bulk=Bulk("audio", "transcription"),
     accepts={"audio": "audio/*,video/*"},

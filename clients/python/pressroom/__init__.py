@@ -1,4 +1,4 @@
-"""Pressroom: the client of a Pressroom service, with and without asyncio (docs/client.md).
+"""Pressroom: the client of a Pressroom service, with and without asyncio (clients/python/README.md).
 
 It imports nothing of the service."""
 

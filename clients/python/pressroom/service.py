@@ -2,6 +2,7 @@
 
 import json
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -241,6 +242,8 @@ def _answered(send: Send) -> Flow[Answer]:
         raise _refusal(response)
     if response.status_code >= 300:
         raise no_pressroom(response.status_code)
+    if ignored := response.headers.get("X-Ignored-Fields"):
+        warnings.warn(f"These fields have no effect on {send.ask.path}: {ignored}.", stacklevel=2)
     content = response.content if response.is_stream_consumed else b""
     return Answer(response.status_code, response.headers, content)
 

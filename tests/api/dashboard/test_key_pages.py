@@ -211,7 +211,7 @@ def test_a_plot_sums_what_is_too_much_to_tell_apart() -> None:
     today = datetime.now(UTC).date()
     keys = [uuid4() for _ in range(7)]
     found = [used(today, f"/{number}", 10 - number, key) for number, key in enumerate(keys)]
-    credits_by_route, requests, by_key = make_plots(found, DaySpan(today - timedelta(days=1), today))
+    credits_by_route, requests, by_key = make_plots(found, DaySpan(today - timedelta(days=1), today), {})
 
     assert [series.name for series in credits_by_route.series] == ["/0", "/1", "/2", "/3", "others"]
     assert credits_by_route.rows[-1][1:] == ["10", "9", "8", "7", str(6 + 5 + 4)]

@@ -12,7 +12,7 @@ from api_kinds import KINDS
 from browser import Browser, sign_in
 from http_service import Service
 from manual_worker import ManualWorker, refuse
-from payers import Payer, open_account
+from payers import Payer, balance, open_account
 from waiting import wait_for
 
 from api.dashboard.pages.operators.queues import make_plots
@@ -24,7 +24,7 @@ from pipeline.accounts.keys import KeyLimits, add_key, make_key, revoke_key
 from pipeline.database import Database, Statement
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.operations.endpoints import read_stored
-from pipeline.operations.model_requests import request_key
+from pipeline.operations.model_requests import ModelRequest, ModelRequests
 from pipeline.operations.processes import HASH, Teller, downloads
 from pipeline.operations.samples import QueuePoint
 from pipeline.registry import load_kinds
@@ -33,7 +33,7 @@ from pipeline.wakes.broker import WakeBroker, connect
 from scripts.system.mass_changing import MassChanging
 
 BASE = "/dashboard/operators"
-PAGES = ("queues", "processes", "engines", "failures", "accounts")
+PAGES = ("queues", "processes", "engines", "models", "failures", "accounts")
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_an_operator_asks_for_the_model_that_suits_and_sees_how_much_has_come(
     answer = operator.post(path, {})
     assert (answer.status, answer.json) == (202, {"install": {**model, "done": None}})
     with redis.Redis.from_url(redis_server) as client:
-        assert client.getdel(request_key("captioning"))
+        assert ModelRequests(client).take("captioning") == ModelRequest("fetch", "small-gguf")
         told = Teller(lambda: "vision")
         downloads["small-gguf"] = (250, 1_000)
         client.hset(HASH, told.field, told.tell())
@@ -344,13 +344,6 @@ def test_pages_answer_while_redis_is_away(service_without_redis: Service, api_da
     assert "Redis does not answer" in text_of(browser, "processes")
 
 
-def balance(database: Database, payer: Payer) -> int:
-    read: Statement[int] = Statement(
-        "SELECT available FROM account WHERE id = %(id)s", {"id": payer.account_id}, lambda rows: rows[0]["available"]
-    )
-    return database.run(read)
-
-
 @pytest.mark.parametrize("scope", ["queue", "kind", "provider", "account"])
 def test_something_is_paused_seen_on_every_page_and_resumed(
     operator: Browser, service: Service, api_database: Database, client: Payer, scope: str
@@ -459,3 +452,32 @@ def test_an_account_is_made_and_its_owner_signs_in_by_the_link_once(
     assert "sign-in/link?token=" in invited
     for wrong in ({"name": ""}, {"tier": "gold"}, {"credits": "-5"}, {"credits": "many"}, {"email": "nobody"}):
         assert operator.post(f"{BASE}/accounts", {**form, "email": f"{uuid4()}@x.example", **wrong}).status == 303
+
+
+def test_models_are_fetched_and_removed_with_size_progress_and_fault(
+    operator: Browser, api_database: Database, redis_server: str
+) -> None:
+    stock = [
+        {"model": name, "bytes": size, "gives": f"voice {name}", "licence": "MIT", "is_here": is_here,
+         "is_removable": is_here, "fault": None if is_here else "the hub <b>is away"}
+        for name, size, is_here in (("alba", 63_000_000, True), ("zora", 1_700_000_000, False))
+    ]  # fmt: skip
+    for family in ("synthesis", "transcription"):
+        api_database.run(publish_offers([Offer(family, "piper", ready=True, content={"stock": stock})]))
+
+    page = text_of(operator, "models")
+    assert "63 MB" in page
+    assert "the hub &lt;b&gt;is away" in page
+    assert "synthesis (piper), transcription (piper)" in page
+
+    with redis.Redis.from_url(redis_server) as client:
+        for change, model in (("fetch", "zora"), ("remove", "alba"), ("remove", "nothing"), ("burn", "alba")):
+            assert operator.post(f"{BASE}/models", {"change": change, "model": model}).status == 303
+        requests = ModelRequests(client)
+        found = [requests.take("synthesis") for _ in range(3)]
+        assert found == [ModelRequest("fetch", "zora"), ModelRequest("remove", "alba"), None]
+        told = Teller(lambda: "synthesis")
+        downloads["zora"] = (425_000_000, 1_700_000_000)
+        client.hset(HASH, told.field, told.tell())
+        downloads.clear()
+    assert "425 MB" in text_of(operator, "models")

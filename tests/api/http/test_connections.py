@@ -66,8 +66,7 @@ def test_an_idle_connection_is_closed_without_a_word_after_its_time(service: Run
 
 
 def test_a_head_that_begins_behind_another_request_is_not_waited_for_either(service: Running) -> None:
-    host, port = service.address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=6) as slow:  # it would be kept for eight
+    with service.connect(timeout=6) as slow:  # it would be kept for eight
         slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost")
         told = slow.makefile("rb").read()
     assert told.startswith(b"HTTP/1.1 200 ")
@@ -77,8 +76,7 @@ def test_a_head_that_begins_behind_another_request_is_not_waited_for_either(serv
 def test_an_answer_without_a_length_ends_with_its_connection_where_there_are_no_chunks(service: Running) -> None:
     job_id = service.submit({"text": "Hello."}, "/tts")
     service.wait_for_state(job_id)
-    host, port = service.address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=6) as old:  # it would be kept for eight
+    with service.connect(timeout=6) as old:  # it would be kept for eight
         old.sendall(
             f"GET /jobs/{job_id}/events HTTP/1.0\r\nConnection: keep-alive\r\nX-API-Key: {service.key}\r\n\r\n".encode()
         )
@@ -88,9 +86,8 @@ def test_an_answer_without_a_length_ends_with_its_connection_where_there_are_no_
 
 
 def test_a_head_that_never_ends_is_not_waited_for(service: Running) -> None:
-    host, port = service.address.removeprefix("http://").split(":")
     for begun, told in ((b"", b""), (b"GET /healthz HTTP/1.1\r\nHost: x\r\n", b"HTTP/1.1 408 Request Timeout\r\n")):
-        with socket.create_connection((host, int(port)), timeout=60) as slow:
+        with service.connect() as slow:
             slow.sendall(begun)
             assert slow.makefile("rb").read().startswith(told)
 
@@ -118,8 +115,7 @@ def test_a_connection_that_was_idle_for_longer_than_a_head_may_take_goes_on(serv
 
 
 def test_a_head_that_came_while_its_process_was_busy_is_answered(service: Running) -> None:
-    host, port = service.address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=60) as client:
+    with service.connect() as client:
         time.sleep(0.5)  # it is accepted
         workers = service.workers("api")
         for pid in workers:
@@ -140,11 +136,10 @@ MANY = 64
 @contextmanager
 def many_answers(service: Running) -> Iterator[socket.socket]:
     """Ask for many large answers on one connection."""
-    host, port = service.address.removeprefix("http://").split(":")
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
         client.settimeout(60)
-        client.connect((host, int(port)))
+        client.connect(("127.0.0.1", int(service.address.rpartition(":")[2])))
         asked = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n"
         client.sendall((asked + b"\r\n") * (MANY - 1) + asked + b"Connection: close\r\n\r\n")
         yield client
@@ -236,9 +231,8 @@ def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
 
 def test_a_first_request_that_is_on_its_way_when_the_process_is_told_to_stop_is_answered(service: Running) -> None:
     kept(service).close()  # it is there, whatever was stopped before
-    host, port = service.address.removeprefix("http://").split(":")
     (api,) = service.pids("api")
-    with socket.create_connection((host, int(port)), timeout=60) as new:
+    with service.connect() as new:
         time.sleep(0.3)  # it is accepted
         os.kill(api, signal.SIGTERM)
         time.sleep(8 * READ_SECONDS)
@@ -275,8 +269,7 @@ UNREADABLE = {
 
 
 def answer_to(service: Running, sent: bytes) -> tuple[http.client.HTTPResponse, dict[str, Any]]:
-    host, port = service.address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with service.connect() as connection:
         connection.sendall(sent)
         answer = http.client.HTTPResponse(connection)
         answer.begin()

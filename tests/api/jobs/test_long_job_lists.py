@@ -12,6 +12,7 @@ from http_service import Service
 from manual_worker import ManualWorker, refuse
 from payers import Payer
 from psycopg.rows import dict_row
+from servers import pages_of
 
 from pipeline.database import Database, Statement
 from pipeline.jobs import job_lists
@@ -118,14 +119,6 @@ def test_what_was_not_delivered_is_found_however_much_was_since(
     ]:
         page = api_database.run(list_jobs(JobFilter(account_id=client.account_id, states=states)))
         assert [str(job.id) for job in page.jobs if job.id in map(UUID, wanted)] == wanted, states
-
-
-def pages_of(connection: psycopg.Connection[Any], statement: Statement[Any]) -> int:
-    """Return how many pages a statement touches."""
-    sql = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT json) {statement.sql}"
-    (plan,) = connection.execute(sql, statement.parameters).fetchone()["QUERY PLAN"]
-    pages: int = plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
-    return pages
 
 
 @pytest.mark.parametrize(

@@ -34,16 +34,16 @@ def deliveries(database: Database, client: Payer) -> list[dict[str, Any]]:
 
 
 def test_a_completed_job_is_told_as_the_job_says_and_a_library_of_others_verifies_it(
-    hooked_service: Service,
+    open_service: Service,
     client: Payer,
     manual_worker: ManualWorker,
     webhooks: WebhookSending,
     receiver: Receiver,
     api_database: Database,
 ) -> None:
-    secret = rotate(hooked_service, client)
+    secret = rotate(open_service, client)
     sent = {"text": "hi", "webhook_url": receiver.url}
-    job_id = hooked_service.submit(sent, client.api_key)
+    job_id = open_service.submit(sent, client.api_key)
     assert deliveries(api_database, client) == []
 
     manual_worker.work()
@@ -51,7 +51,7 @@ def test_a_completed_job_is_told_as_the_job_says_and_a_library_of_others_verifie
 
     (event,) = receiver.events
     document = Webhook(secret).verify(event.body, dict(event.headers))
-    job = hooked_service.get(f"/jobs/{job_id}", client.api_key).json
+    job = open_service.get(f"/jobs/{job_id}", client.api_key).json
     assert document["type"] == "job.completed"
     assert document["timestamp"] == job["finished_at"]
     del job["progress"]
@@ -60,7 +60,7 @@ def test_a_completed_job_is_told_as_the_job_says_and_a_library_of_others_verifie
 
 
 def test_a_failed_a_cancelled_and_an_expired_job_are_told_with_the_reason(
-    hooked_service: Service,
+    open_service: Service,
     client: Payer,
     manual_worker: ManualWorker,
     webhooks: WebhookSending,
@@ -68,11 +68,11 @@ def test_a_failed_a_cancelled_and_an_expired_job_are_told_with_the_reason(
     api_database: Database,
 ) -> None:
     sent = {"text": "hi", "webhook_url": receiver.url}
-    hooked_service.submit(sent, client.api_key)
+    open_service.submit(sent, client.api_key)
     manual_worker.work(refuse)
-    cancelled = hooked_service.submit(sent, client.api_key)
-    hooked_service.post(f"/jobs/{cancelled}/cancel", {}, client.api_key)
-    late = hooked_service.submit(sent, client.api_key)
+    cancelled = open_service.submit(sent, client.api_key)
+    open_service.post(f"/jobs/{cancelled}/cancel", {}, client.api_key)
+    late = open_service.submit(sent, client.api_key)
     api_database.run(
         Statement("UPDATE job SET deadline = now() - interval '1 s' WHERE id = %(id)s RETURNING id", {"id": late})
     )
@@ -90,18 +90,18 @@ def test_a_failed_a_cancelled_and_an_expired_job_are_told_with_the_reason(
 
 
 def test_only_the_wanted_events_are_told(
-    hooked_service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
+    open_service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
 ) -> None:
     url = "https://hooks.example.org/x"
     for events in (["job.failed"], ["job.failed", "job.completed"], []):
-        hooked_service.submit({"text": "hi", "webhook_url": url, "webhook_events": events}, client.api_key)
+        open_service.submit({"text": "hi", "webhook_url": url, "webhook_events": events}, client.api_key)
         manual_worker.work()
 
     assert [row["event"] for row in deliveries(api_database, client)] == ["job.completed"]
 
 
 def test_forms_headers_and_queries_name_a_webhook_as_well(
-    hooked_service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
+    open_service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
 ) -> None:
     url = "https://hooks.example.org/x"
     body, content_type = form(
@@ -112,12 +112,10 @@ def test_forms_headers_and_queries_name_a_webhook_as_well(
         ("music", b"m", "m.wav"),
     )
     headers = {"Content-Type": content_type, "Prefer": "respond-async"}
-    answer = hooked_service.post_bytes("/files-in", body, client.api_key, **headers)
+    answer = open_service.post_bytes("/files-in", body, client.api_key, **headers)
     assert answer.status == 202, answer.body
-    hooked_service.submit(
-        {"text": "hi"}, client.api_key, X_Webhook_Url=f"{url}?header", X_Webhook_Events="job.completed"
-    )
-    hooked_service.submit({"text": "hi"}, client.api_key, path=f"/echo?webhook_url={url}%3Fquery")
+    open_service.submit({"text": "hi"}, client.api_key, X_Webhook_Url=f"{url}?header", X_Webhook_Events="job.completed")
+    open_service.submit({"text": "hi"}, client.api_key, path=f"/echo?webhook_url={url}%3Fquery")
     while manual_worker.work():
         pass
 
@@ -154,9 +152,9 @@ def test_what_is_no_public_address_or_no_event_is_refused_and_costs_nothing(
     assert service.get("/usage", client.api_key).json["credits_remaining"] == 1_000
 
 
-def test_a_request_sent_again_with_another_webhook_is_the_same_job(hooked_service: Service, client: Payer) -> None:
+def test_a_request_sent_again_with_another_webhook_is_the_same_job(open_service: Service, client: Payer) -> None:
     first, again = (
-        hooked_service.submit(
+        open_service.submit(
             {"text": "hi", "webhook_url": f"https://hooks.example.org/{n}"}, client.api_key, Idempotency_Key="same"
         )
         for n in range(2)

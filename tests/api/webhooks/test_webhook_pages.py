@@ -15,9 +15,9 @@ PAGE = "/dashboard/webhooks"
 
 
 def test_a_webhook_is_set_tried_and_sent_again(
-    hooked_service: Service, client: Payer, api_database: Database, receiver: Receiver, webhooks: WebhookSending
+    open_service: Service, client: Payer, api_database: Database, receiver: Receiver, webhooks: WebhookSending
 ) -> None:
-    browser = sign_in(hooked_service, api_database, client)
+    browser = sign_in(open_service, api_database, client)
     assert "No deliveries" in browser.get(PAGE).body.decode()
 
     set_page = browser.post(PAGE, {"webhook_url": receiver.url, "webhook_events": ["job.completed", "job.failed"]})
@@ -59,11 +59,11 @@ def test_a_private_address_is_refused_on_the_page_and_what_was_sent_is_shown_as_
 
 
 def test_another_accounts_deliveries_are_not_shown_nor_sent(
-    hooked_service: Service, client: Payer, api_database: Database, receiver: Receiver
+    open_service: Service, client: Payer, api_database: Database, receiver: Receiver
 ) -> None:
     other = open_account(api_database)
-    sent = hooked_service.post("/webhooks/test", {"webhook_url": receiver.url}, other.api_key).json
-    browser = sign_in(hooked_service, api_database, client)
+    sent = open_service.post("/webhooks/test", {"webhook_url": receiver.url}, other.api_key).json
+    browser = sign_in(open_service, api_database, client)
 
     assert browser.get(f"{PAGE}/{sent['id']}").status == 404
     assert browser.post(f"{PAGE}/{sent['id']}", {}).status == 404

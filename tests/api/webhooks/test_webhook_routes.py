@@ -35,40 +35,40 @@ def log(service: Service, client: Payer, query: str = "") -> Any:
 
 
 def test_a_default_is_told_of_each_job_unless_the_request_says_otherwise(
-    hooked_service: Service,
+    open_service: Service,
     client: Payer,
     manual_worker: ManualWorker,
     receiver: Receiver,
     api_database: Database,
 ) -> None:
-    nothing = send(hooked_service, "GET", "", client).json
+    nothing = send(open_service, "GET", "", client).json
     assert nothing == {
         "webhook_url": None, "webhook_events": [*EVENTS], "secret_set_at": None, "previous_secret_until": None,
     }  # fmt: skip
 
-    made = send(hooked_service, "PUT", "", client, {"webhook_url": URL, "webhook_events": ["job.completed"]})
-    again = send(hooked_service, "PUT", "", client, {"webhook_url": URL, "webhook_events": ["job.completed"]})
+    made = send(open_service, "PUT", "", client, {"webhook_url": URL, "webhook_events": ["job.completed"]})
+    again = send(open_service, "PUT", "", client, {"webhook_url": URL, "webhook_events": ["job.completed"]})
 
     assert (made.status, made.json["webhook_url"], made.json["webhook_events"]) == (200, URL, ["job.completed"])
     assert made.json["webhook_secret"].startswith("whsec_")
     assert "webhook_secret" not in again.json
     assert again.json["secret_set_at"]
     for sent in ({}, {"webhook_events": ["job.failed"]}, {"webhook_events": []}, {"webhook_url": f"{URL}/own"}):
-        hooked_service.submit({"text": "hi", **sent}, client.api_key)
+        open_service.submit({"text": "hi", **sent}, client.api_key)
         manual_worker.work()
     tell_ends(api_database)
-    assert [one["url"] for one in log(hooked_service, client)] == [f"{URL}/own", URL]
+    assert [one["url"] for one in log(open_service, client)] == [f"{URL}/own", URL]
 
-    assert send(hooked_service, "DELETE", "", client).status == 204
-    hooked_service.submit({"text": "hi"}, client.api_key)
+    assert send(open_service, "DELETE", "", client).status == 204
+    open_service.submit({"text": "hi"}, client.api_key)
     manual_worker.work()
     tell_ends(api_database)
-    assert len(log(hooked_service, client)) == 2
-    assert send(hooked_service, "GET", "", client).json["webhook_url"] is None
+    assert len(log(open_service, client)) == 2
+    assert send(open_service, "GET", "", client).json["webhook_url"] is None
 
 
 def test_a_new_secret_and_the_one_before_both_sign_for_a_while(
-    hooked_service: Service,
+    open_service: Service,
     client: Payer,
     manual_worker: ManualWorker,
     webhooks: WebhookSending,
@@ -76,7 +76,7 @@ def test_a_new_secret_and_the_one_before_both_sign_for_a_while(
     api_database: Database,
 ) -> None:
     def rotate() -> Any:
-        answer = send(hooked_service, "POST", "/secret", client)
+        answer = send(open_service, "POST", "/secret", client)
         assert answer.status == 200, answer.body
         return answer.json
 
@@ -84,7 +84,7 @@ def test_a_new_secret_and_the_one_before_both_sign_for_a_while(
     assert oldest["previous_secret_until"] is None
     older, newest = rotate(), rotate()
     assert newest["previous_secret_until"]
-    hooked_service.submit({"text": "hi", "webhook_url": receiver.url}, client.api_key)
+    open_service.submit({"text": "hi", "webhook_url": receiver.url}, client.api_key)
     manual_worker.work()
     webhooks.send_due(api_database)
 
@@ -96,7 +96,7 @@ def test_a_new_secret_and_the_one_before_both_sign_for_a_while(
 
     query = "UPDATE webhook SET previous_until = now() WHERE account_id = %(account)s RETURNING id"
     api_database.run(Statement(query, {"account": client.account_id}))
-    hooked_service.submit({"text": "hi", "webhook_url": receiver.url}, client.api_key)
+    open_service.submit({"text": "hi", "webhook_url": receiver.url}, client.api_key)
     manual_worker.work()
     webhooks.send_due(api_database)
     with pytest.raises(WebhookVerificationError):
@@ -105,20 +105,20 @@ def test_a_new_secret_and_the_one_before_both_sign_for_a_while(
 
 
 def test_the_log_shows_each_try_and_an_event_is_sent_again(
-    hooked_service: Service,
+    open_service: Service,
     client: Payer,
     manual_worker: ManualWorker,
     webhooks: WebhookSending,
     receiver: Receiver,
     api_database: Database,
 ) -> None:
-    job_id = hooked_service.submit({"text": "hi", "webhook_url": receiver.url}, client.api_key)
+    job_id = open_service.submit({"text": "hi", "webhook_url": receiver.url}, client.api_key)
     manual_worker.work()
     receiver.answers.append((410, {}))
     webhooks.send_due(api_database)
 
-    (listed,) = log(hooked_service, client, f"?state=failed&event=job.completed&job_id={job_id}")
-    shown = send(hooked_service, "GET", f"/deliveries/{listed['id']}", client).json
+    (listed,) = log(open_service, client, f"?state=failed&event=job.completed&job_id={job_id}")
+    shown = send(open_service, "GET", f"/deliveries/{listed['id']}", client).json
     assert shown.items() >= listed.items()
     assert (shown["state"], shown["status"], shown["attempts"], shown["job_id"]) == ("failed", 410, 1, job_id)
     assert shown["body"] == json.loads(receiver.events[0].body)
@@ -126,31 +126,31 @@ def test_the_log_shows_each_try_and_an_event_is_sent_again(
     assert (one["status"], one["error"]) == (410, shown["error"])
     assert one["seconds"] >= 0
 
-    again = send(hooked_service, "POST", f"/deliveries/{listed['id']}/send", client)
+    again = send(open_service, "POST", f"/deliveries/{listed['id']}/send", client)
     assert (again.status, again.json["state"]) == (202, "pending")
     assert again.json["sent_again_at"]
     webhooks.send_due(api_database)
 
     assert [event.headers["webhook-id"] for event in receiver.events] == [shown["message_id"]] * 2
-    shown = send(hooked_service, "GET", f"/deliveries/{listed['id']}", client).json
+    shown = send(open_service, "GET", f"/deliveries/{listed['id']}", client).json
     assert (shown["state"], shown["status"], [one["status"] for one in shown["tries"]]) == (
         "delivered",
         204,
         [410, 204],
     )
-    assert log(hooked_service, client, "?state=failed") == []
+    assert log(open_service, client, "?state=failed") == []
 
 
 def test_an_event_that_is_sent_again_long_after_is_tried_as_long_as_a_new_one(
-    hooked_service: Service, client: Payer, webhooks: WebhookSending, receiver: Receiver, api_database: Database
+    open_service: Service, client: Payer, webhooks: WebhookSending, receiver: Receiver, api_database: Database
 ) -> None:
-    delivery = send(hooked_service, "POST", "/test", client, {"webhook_url": receiver.url}).json
+    delivery = send(open_service, "POST", "/test", client, {"webhook_url": receiver.url}).json
     query = (
         "UPDATE webhook_delivery SET created_at = now() - interval '9 days', attempts = 9, state = 'failed'"
         " WHERE id = %(id)s RETURNING id"
     )
     api_database.run(Statement(query, {"id": delivery["id"]}))
-    send(hooked_service, "POST", f"/deliveries/{delivery['id']}/send", client)
+    send(open_service, "POST", f"/deliveries/{delivery['id']}/send", client)
     receiver.answers.append((500, {}))
 
     webhooks.send_due(api_database)
@@ -160,14 +160,14 @@ def test_an_event_that_is_sent_again_long_after_is_tried_as_long_as_a_new_one(
 
 
 def test_a_test_is_sent_to_the_default_or_to_an_address_of_its_own(
-    hooked_service: Service, client: Payer, webhooks: WebhookSending, receiver: Receiver, api_database: Database
+    open_service: Service, client: Payer, webhooks: WebhookSending, receiver: Receiver, api_database: Database
 ) -> None:
-    nowhere = send(hooked_service, "POST", "/test", client)
+    nowhere = send(open_service, "POST", "/test", client)
     assert (nowhere.status, nowhere.code) == (400, "webhook_missing")
-    send(hooked_service, "PUT", "", client, {"webhook_url": receiver.url, "webhook_events": ["job.failed"]})
+    send(open_service, "PUT", "", client, {"webhook_url": receiver.url, "webhook_events": ["job.failed"]})
 
     for document in (None, {"webhook_url": f"{receiver.url}/other"}):
-        assert send(hooked_service, "POST", "/test", client, document).status == 202
+        assert send(open_service, "POST", "/test", client, document).status == 202
     webhooks.send_due(api_database)
 
     assert sorted(event.path for event in receiver.events) == ["/hook", "/hook/other"]
@@ -186,16 +186,16 @@ def test_tests_and_events_that_are_sent_again_count_as_requests(service: Service
 
 
 def test_another_accounts_deliveries_are_not_there(
-    hooked_service: Service, client: Payer, receiver: Receiver, api_database: Database
+    open_service: Service, client: Payer, receiver: Receiver, api_database: Database
 ) -> None:
     other = open_account(api_database)
-    delivery = send(hooked_service, "POST", "/test", other, {"webhook_url": receiver.url}).json
+    delivery = send(open_service, "POST", "/test", other, {"webhook_url": receiver.url}).json
 
     for method, path in (("GET", ""), ("POST", "/send")):
-        answer = send(hooked_service, method, f"/deliveries/{delivery['id']}{path}", client)
+        answer = send(open_service, method, f"/deliveries/{delivery['id']}{path}", client)
         assert (answer.status, answer.code) == (404, "delivery_not_found")
-    assert log(hooked_service, client) == []
-    assert len(log(hooked_service, other)) == 1
+    assert log(open_service, client) == []
+    assert len(log(open_service, other)) == 1
 
 
 @pytest.mark.parametrize(
@@ -224,22 +224,22 @@ def test_nobody_without_a_key_sees_or_changes_anything(service: Service) -> None
 
 
 def test_changes_of_a_monitor_without_a_webhook_are_told_to_the_account_that_wants_them(
-    hooked_service: Service, client: Payer, api_database: Database, receiver: Receiver
+    open_service: Service, client: Payer, api_database: Database, receiver: Receiver
 ) -> None:
     event = event_body(MONITOR_CHANGED, {}, datetime.now(UTC))
     for events, count in ((["job.failed"], 0), ([MONITOR_CHANGED], 1), (None, 2)):
-        send(hooked_service, "PUT", "", client, {"webhook_url": URL, "webhook_events": events})
+        send(open_service, "PUT", "", client, {"webhook_url": URL, "webhook_events": events})
         api_database.run(add_to_account(client.account_id, MONITOR_CHANGED, event))
-        assert len(log(hooked_service, client)) == count
+        assert len(log(open_service, client)) == count
 
 
 def test_a_private_address_behind_an_allowed_name_is_never_connected_to(
-    hooked_service: Service, client: Payer, api_database: Database, receiver: Receiver
+    open_service: Service, client: Payer, api_database: Database, receiver: Receiver
 ) -> None:
-    delivery = send(hooked_service, "POST", "/test", client, {"webhook_url": receiver.url}).json
+    delivery = send(open_service, "POST", "/test", client, {"webhook_url": receiver.url}).json
 
     WebhookSending(Settings()).send_due(api_database)
 
-    shown = send(hooked_service, "GET", f"/deliveries/{delivery['id']}", client).json
+    shown = send(open_service, "GET", f"/deliveries/{delivery['id']}", client).json
     assert (shown["state"], shown["status"]) == ("failed", None)
     assert receiver.events == []

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from http_service import Service, Start, looks_like_uuid
 from manual_worker import ManualWorker, refuse
-from payers import Payer, open_account
+from payers import Payer, balance, open_account
 
 from pipeline.database import Database, Statement
 from pipeline.lifecycle import ClaimedItem, Outcome
@@ -21,15 +21,6 @@ def count_jobs(database: Database, payer: Payer) -> int:
         lambda rows: rows[0]["n"],
     )
     return database.run(counted)
-
-
-def balance(database: Database, payer: Payer) -> int:
-    read: Statement[int] = Statement(
-        "SELECT available FROM account WHERE id = %(account)s",
-        {"account": payer.account_id},
-        lambda rows: rows[0]["available"],
-    )
-    return database.run(read)
 
 
 def test_a_request_that_prefers_not_to_wait_gets_its_job(service: Service, client: Payer) -> None:

@@ -233,9 +233,14 @@ def test_describe_prints_a_text_a_picture(service: Running, pictures: Pictures, 
     assert (one.exit_code, one.stdout.strip()) == (0, TOLD), one.stderr
     (tmp_path / "told.jpg").write_bytes(pictures.files["/told-5.jpg"])
     (tmp_path / "noise.jpg").write_bytes(b"no picture")
-    files = run(service, "describe", str(tmp_path / "told.jpg"), str(tmp_path / "noise.jpg"))
-    assert (files.exit_code, files.stdout) == (1, f"{tmp_path / 'told.jpg'}\t{TOLD}\n"), files.stderr
-    assert "noise.jpg" in files.stderr
+    (tmp_path / "plain.jpg").write_bytes(picture("#14325a", told=None))
+    names = ("gone.jpg", "noise.jpg", "told.jpg", "plain.jpg")
+    files = run(service, "describe", *(str(tmp_path / name) for name in names))
+    told, plain = f"{tmp_path / 'told.jpg'}\t{TOLD}", f"{tmp_path / 'plain.jpg'}\tPlain area in dark blue (draft)"
+    assert (files.exit_code, files.stdout) == (1, f"{told}\n{plain}\n"), files.stderr
+    for said in ("gone.jpg: there is no such file", "noise.jpg", "pressroom models fetch"):
+        assert said in files.stderr
+    assert run(service, "describe", str(tmp_path / "told.jpg"), "--mode", "all").stdout.count(TOLD) == 3
     assert both.exit_code == 1
     lines = [json.loads(line) for line in both.stdout.splitlines()]
     assert [(line["image_url"], line["alt_text"]) for line in lines] == [(good, TOLD), (bad, None)]
@@ -287,6 +292,7 @@ def test_a_sheet_of_pictures_is_charged_once_however_often_it_is_sent_and_a_url_
     assert [row["image_url"] for row in rows] == urls
     assert [row["alt_text"] for row in rows] == [TOLD] * 5 + [""]
     assert [row["code"] for row in rows] == [""] * 5 + ["image_unreachable"]
+    assert {row["draft"] for row in rows} == {""}
     assert [row["line"] for row in rows] == ["2", "3", "4", "5", "6", "7"]
     assert (tmp_path / "pictures.errors.csv").read_text().count("\n") == 2
     assert not (tmp_path / "pictures.results.csv.journal").exists()

@@ -1,7 +1,6 @@
 """The blog route and the files that it links to, as their users have them: a whole system, real HTTP, real pictures."""
 
 import io
-import subprocess
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -12,7 +11,7 @@ from uuid import uuid4
 import pytest
 from PIL import Image
 from s3_server import BUCKET, S3Server, s3_server
-from systems import Answer, Running, clean_environment, command, only, system
+from systems import Answer, Running, only, run_command, system
 
 from pipeline.accounts.accounts import open_account
 from pipeline.accounts.ledger import discrepancies
@@ -245,13 +244,7 @@ def test_the_same_request_again_has_the_same_links_and_is_charged_once(service: 
 
 
 def test_rotated_links_stay_good_and_forgotten_ones_do_not_verify(service: Running, post: Answer) -> None:
-    said = subprocess.run(
-        command("keys", "rotate-links", "--data", str(service.data)),
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    said = run_command("keys", "rotate-links", "--data", str(service.data)).stdout
 
     assert "secret 2 signs in 5 minutes" in said
     assert fetch(service, post.json["images"][0]["url"]).status == 200

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from search_engine import SearchEngine, search_engine
-from systems import FAST, Running, clean_environment, command, kill, only, system
+from systems import FAST, Running, clean_environment, command, kill, only, run_command, system
 from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
@@ -151,13 +151,7 @@ def test_a_cancelled_job_keeps_what_it_has(service: Running, engine: SearchEngin
 
 
 def import_csv(service: Running, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command("import-csv", *arguments, "--url", service.address),
-        env=clean_environment(extra={"PRESSROOM_API_KEY": service.key}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_command("import-csv", *arguments, "--url", service.address, PRESSROOM_API_KEY=service.key)
 
 
 def test_a_csv_file_is_imported_and_its_results_come_back(service: Running, tmp_path: Path) -> None:

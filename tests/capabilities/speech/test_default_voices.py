@@ -1,10 +1,10 @@
 """What a user hears of a system that nobody has set anything for."""
 
-import time
 from collections.abc import Iterator
 
 import pytest
 from systems import Running, only, system
+from waiting import wait_for
 
 pytestmark = pytest.mark.system
 
@@ -14,10 +14,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A system whose engines are the default ones."""
     extra = {"PRESSROOM_SYNTHESIS__ENGINES": "", "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.5"}
     with system(tmp_path_factory.mktemp("voices") / "data", *only("synthesis"), extra=extra) as running:
-        until = time.monotonic() + 60  # until the API has heard from the pool, it knows only the voices of espeak
-        while not (natural := running.ask("/tts/voices?quality=natural").json["total"]) and time.monotonic() < until:
-            time.sleep(0.2)
-        assert natural
+        # Until the API has heard from the pool, it knows only the voices of espeak.
+        wait_for(lambda: running.ask("/tts/voices?quality=natural").json["total"])
         yield running
 
 

@@ -2,18 +2,17 @@
 
 import json
 import re
-import socket
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 import pytest
-from systems import Answer, Running, clean_environment, command, only, system
+from http_service import form
+from systems import Answer, Running, only, run_command, system
 from waiting import wait_for
 
 from capabilities.speech.engines.espeak.espeak import Espeak
@@ -74,22 +73,8 @@ def silences(sound: np.ndarray, *, shortest: float) -> list[float]:
 
 def send_form(service: Running, path: str, fields: dict[str, str], files: dict[str, bytes]) -> Answer:
     """Send a form, as a browser does."""
-    boundary = uuid4().hex
-    parts = [
-        *(
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n'.encode()
-            for n, v in fields.items()
-        ),
-        *(
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{n}"; filename="{n}.bin"\r\n\r\n'.encode()
-            + v
-            + b"\r\n"
-            for n, v in files.items()
-        ),
-    ]
-    return service.post_bytes(
-        path, b"".join(parts) + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
-    )
+    parts = [(name, value.encode(), None) for name, value in fields.items()]
+    return service.post_bytes(path, *form(*parts, *((name, value, f"{name}.bin") for name, value in files.items())))
 
 
 def test_a_batch_is_one_even_mp3_with_pauses_where_chunks_meet(service: Running, espeak: Espeak) -> None:
@@ -161,8 +146,7 @@ def test_a_client_that_leaves_a_stream_stops_it_and_pays_what_was_spoken(service
         f"POST /tts/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: {service.key}\r\nX-Request-Id: leaves\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    host, _, port = service.address.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port))) as connection:
+    with service.connect() as connection:
         connection.sendall(head.encode() + body)
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
     left = time.monotonic()
@@ -318,17 +302,9 @@ def test_a_long_text_holds_up_no_short_one(service: Running) -> None:
 def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp_path: Path) -> None:
     text, plain, mixed = tmp_path / "text.txt", tmp_path / "plain.mp3", tmp_path / "mixed.mp3"
     text.write_text(SENTENCES, "utf-8")
-    environment = clean_environment(extra={"PRESSROOM_API_KEY": service.key})
 
     def say(*arguments: str, text: str = "") -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            command("say", *arguments, "--data", str(service.data)),
-            input=text,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return run_command("say", *arguments, "--data", str(service.data), text=text, PRESSROOM_API_KEY=service.key)
 
     assert say(str(text), "-o", str(plain)).returncode == 0
     srt, vtt = tmp_path / "mixed.srt", tmp_path / "mixed.vtt"

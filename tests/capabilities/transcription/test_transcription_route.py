@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 import srt
 import webvtt
+from http_service import form
 from spoken import RATE, encoded, ffmpeg, samples_of
-from systems import FAST, Answer, Running, clean_environment, command, kill, system
+from systems import FAST, Answer, Running, clean_environment, command, kill, run_command, system
+from waiting import wait_for
 
 from capabilities.speech.engines.espeak.espeak import Espeak
 from pipeline.accounts.accounts import open_account
@@ -53,22 +55,17 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             assert database.run(discrepancies()) == []
 
 
-def form(audio: bytes | None, fields: Mapping[str, str], *, last: Mapping[str, str] | None = None) -> tuple[bytes, str]:
+def upload(
+    audio: bytes | None, fields: Mapping[str, str], *, last: Mapping[str, str] | None = None
+) -> tuple[bytes, str]:
     """Return a form as a browser sends it, with fields before and behind the file."""
-    boundary = uuid4().hex
-
-    def part(name: str, content: bytes, more: str = "") -> bytes:
-        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n'
-        return head.encode() + content + b"\r\n"
-
-    parts = [part(name, value.encode()) for name, value in fields.items()]
-    parts += [] if audio is None else [part("audio", audio, '; filename="recording.wav"')]
-    parts += [part(name, value.encode()) for name, value in (last or {}).items()]
-    return b"".join(parts) + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+    before = [(name, value.encode(), None) for name, value in fields.items()]
+    behind = [(name, value.encode(), None) for name, value in (last or {}).items()]
+    return form(*before, *([] if audio is None else [("audio", audio, "recording.wav")]), *behind)
 
 
 def send(service: Running, audio: bytes | None, fields: Mapping[str, str] | None = None, **headers: str) -> Answer:
-    body, content_type = form(audio, fields or {})
+    body, content_type = upload(audio, fields or {})
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return service._send("/tts/stt", body, content_type, method="POST", timeout=170, **named)
 
@@ -161,14 +158,13 @@ def test_a_german_recording_is_transcribed_without_any_setting(service: Running)
 
 
 def test_the_key_may_come_behind_the_file_and_a_wrong_one_in_a_header_is_seen_before_it(service: Running) -> None:
-    body, content_type = form(
+    body, content_type = upload(
         wav(SENTENCE), {"language": "en-GB"}, last={"response_format": "text", "api_key": service.key}
     )
     answer = service._send("/tts/stt", body, content_type, method="POST", timeout=60, **{"X-API-Key": ""})
     assert (answer.status, answer.body.decode()) == (200, SAID)
 
-    host, _, port = service.address.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with service.connect() as connection:
         head = f"POST /tts/stt HTTP/1.1\r\nHost: x\r\nX-API-Key: wrong\r\nContent-Type: {content_type}\r\n"
         connection.sendall(f"{head}Content-Length: {20 * MIB}\r\nExpect: 100-continue\r\n\r\n".encode())
         assert connection.recv(100).startswith(b"HTTP/1.1 401")
@@ -191,10 +187,8 @@ def test_a_minute_and_a_second_cost_two_minutes_and_who_can_not_pay_gets_402_and
 
 def wait_for_no_uploads(service: Running) -> None:
     """Return once no upload is left in the store: it is deleted when its job has been answered."""
-    until = time.monotonic() + 120
-    while left := [path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]:
-        assert time.monotonic() < until, left
-        time.sleep(0.02)
+    uploads = service.data / "artifacts" / "uploads"
+    wait_for(lambda: not any(path.is_file() for path in uploads.rglob("*")), about=lambda: [*uploads.rglob("*")])
 
 
 # Whatever people upload.
@@ -307,10 +301,7 @@ def test_nothing_of_a_recording_is_left_when_its_job_has_ended(service: Running,
 
     assert job["state"] == end
     assert job["credits"]["captured"] == (5 if end == "succeeded" else 0)
-    until = time.monotonic() + 120
-    while left := holders(service, mark):
-        assert time.monotonic() < until, left
-        time.sleep(0.1)
+    wait_for(lambda: not holders(service, mark), about=lambda: holders(service, mark))
     wait_for_no_uploads(service)
 
 
@@ -353,16 +344,9 @@ def test_transcribe_writes_subtitles_beside_recordings_or_into_a_folder(service:
     first, second = tmp_path / "first.wav", tmp_path / "second [take].mp3"
     first.write_bytes(wav(SENTENCE))
     second.write_bytes(encoded(SENTENCE, tmp_path, "mp3"))
-    environment = clean_environment(extra={"PRESSROOM_API_KEY": service.key})
 
     def transcribe(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            command("transcribe", *arguments, "--data", str(service.data)),
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return run_command("transcribe", *arguments, "--data", str(service.data), PRESSROOM_API_KEY=service.key)
 
     done = transcribe(str(first), str(second), "--format", "srt", "--language", "en")
     assert done.returncode == 0, done.stderr
@@ -394,13 +378,9 @@ def test_who_interrupts_transcribe_has_its_jobs_cancelled_and_pays_nothing(servi
         # A shell's background jobs, such as this run of the tests may be, ignore it, and so do their children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as transcribing:
-        until = time.monotonic() + 120
-        while not (jobs := service.ask("/jobs", X_API_Key=key).json):
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        while not service.ask(f"/jobs/{jobs[0]['id']}", X_API_Key=key).json["progress"]["done"]:
-            assert time.monotonic() < until
-            time.sleep(0.05)  # by then the command knows its job
+        jobs = wait_for(lambda: service.ask("/jobs", X_API_Key=key).json)
+        # By then the command knows its job.
+        wait_for(lambda: service.ask(f"/jobs/{jobs[0]['id']}", X_API_Key=key).json["progress"]["done"])
         transcribing.send_signal(signal.SIGINT)
         said = transcribing.communicate(timeout=60)[1]
 

@@ -108,9 +108,6 @@ FAULTS = (
     Fault("what is overtaken keeps its turn", (
         ("overtake", "UPDATE item i SET round = v_round + 1 WHERE i.id = v_old.id;", ""),
     )),
-    Fault("what is overtaken waits behind what is lower", (
-        ("overtake", "v_movers := v_overtaken;", "v_movers := '{}';"),
-    )),
     Fault("the same priority is overtaken", (
         ("overtake", "ARRAY['low', 'normal']", "ARRAY['low', 'normal', 'high']"),
     )),

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -10,6 +9,7 @@ import pytest
 import redis
 import redis.asyncio
 import structlog
+from waiting import wait_for
 
 from pipeline import job_log
 from pipeline.accounts.keys import make_key
@@ -123,11 +123,7 @@ def test_a_process_tells_its_memory_until_it_ends(redis_url: str, monkeypatch: p
         return [process for process in read_processes(client.hgetall(HASH)) if process.host == "of-its-own"]
 
     end = ProcessReporter(lambda: "synthesis", Settings()).start(client)
-    until = time.monotonic() + 60
-    while not told() and time.monotonic() < until:
-        time.sleep(0.02)
-
-    (process,) = told()
+    (process,) = wait_for(told)
     assert process.program == "synthesis"
     assert process.memory_bytes > 10_000_000
     assert not process.is_gone

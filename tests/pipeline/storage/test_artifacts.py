@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import date, timedelta
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from obstore.store import S3Store
@@ -141,6 +141,17 @@ def test_only_what_has_expired_is_deleted(artifacts: Artifacts) -> None:
 
     assert artifacts.get(today) == b"new"
     assert artifacts.get(upload_key(job_id, "music")) == b"upload"
+
+
+def test_what_a_kept_job_has_made_does_not_expire(artifacts: Artifacts) -> None:
+    kept, other = key_for(TODAY - timedelta(days=1)), key_for(TODAY - timedelta(days=1))
+    artifacts.put(kept, b"kept")
+    artifacts.put(other, b"other")
+    job_id = UUID(kept.split("/")[1])
+
+    assert artifacts.delete_expired(TODAY, kept=[job_id]) == 1
+    assert artifacts.get(kept) == b"kept"
+    assert artifacts.delete_expired(TODAY) == 1
 
 
 def test_what_a_job_has_made_is_deleted_on_whatever_day_it_expires(artifacts: Artifacts) -> None:

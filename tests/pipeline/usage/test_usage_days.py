@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from payers import Payer, open_account
 from psycopg.rows import dict_row
+from servers import pages_of
 from workbench import Workbench
 
 from pipeline.accounts.ledger import discrepancies
@@ -141,15 +142,6 @@ def test_the_audit_finds_a_sum_that_is_not_the_ledgers(bench):
     found = [str(one) for one in bench.database.run(discrepancies())]
     assert len(found) == 3
     assert all(one.startswith("a day of usage is the sum of its ledger lines") for one in found)
-
-
-def pages_of(connection: psycopg.Connection[Any], statement: Statement[Any]) -> int:
-    """Return how many pages a statement touches."""
-    (plan,) = connection.execute(
-        f"EXPLAIN (ANALYZE, BUFFERS, FORMAT json) {statement.sql}", statement.parameters
-    ).fetchone()["QUERY PLAN"]
-    pages: int = plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
-    return pages
 
 
 def test_usage_and_keys_read_no_lines_that_were_summed(bench, database_url):

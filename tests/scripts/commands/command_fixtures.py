@@ -1,7 +1,6 @@
 """Commands run in this process, and the jobs that they find."""
 
 import logging
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -12,7 +11,7 @@ import pytest
 import structlog
 from payers import Payer
 from ran import Ran
-from systems import clean_environment, command
+from systems import run_command
 
 from pipeline import lifecycle
 from pipeline.database import Database
@@ -60,13 +59,8 @@ def sweep(database_url: str, redis_url: str, tmp_path: Path) -> Callable[..., di
     servers = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "PRESSROOM_DATA": str(tmp_path)}
 
     def run(**settings: str) -> dict[str, str]:
-        ran = subprocess.run(
-            command("sweep"),
-            env=clean_environment(extra=servers | settings),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        ran = run_command("sweep", **servers, **settings)
+        assert ran.returncode == 0, ran.stderr
         return dict(line.split() for line in ran.stdout.splitlines())
 
     return run

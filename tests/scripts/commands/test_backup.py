@@ -1,6 +1,5 @@
 """Backup and restore, of systems that run and of those that don't, and over a major version of PostgreSQL."""
 
-import subprocess
 import tarfile
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import psycopg
 import pytest
 from payers import open_account
 from servers import running
-from systems import clean_environment, command, only, system
+from systems import only, run_command, system
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
@@ -19,12 +18,6 @@ from scripts.system.embedded import postgres
 from scripts.system.embedded.postgres import create_database, find_versions
 
 
-def pressroom(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments), env=clean_environment() | variables, capture_output=True, text=True, check=False
-    )
-
-
 @pytest.mark.system
 def test_a_restored_system_has_accounts_results_and_ledger(tmp_path: Path) -> None:
     file, data = tmp_path / "press.tar", tmp_path / "data"
@@ -33,14 +26,14 @@ def test_a_restored_system_has_accounts_results_and_ledger(tmp_path: Path) -> No
         made = running_system.ask("/tts", {"text": "Kept words."})
         job = made.headers["X-Job-ID"]
         (data / "secrets.key").write_text("a key of stored credentials")
-        taken = pressroom("backup", str(file), "--data", str(data))
+        taken = run_command("backup", str(file), "--data", str(data))
         assert (taken.returncode, taken.stderr) == (0, "")
-        again = pressroom("backup", str(file), "--data", str(data))
+        again = run_command("backup", str(file), "--data", str(data))
         assert (again.returncode, "exists already" in again.stderr) == (1, True)
     assert file.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.glob("*press*")] == ["press.tar"]
 
-    restored = pressroom("restore", str(file), "--data", str(tmp_path / "other"))
+    restored = run_command("restore", str(file), "--data", str(tmp_path / "other"))
     assert (restored.returncode, restored.stderr) == (0, "")
     with system(tmp_path / "other", *only("synthesis")) as other:
         other.__dict__["key"] = key  # the account's, restored with it
@@ -50,13 +43,13 @@ def test_a_restored_system_has_accounts_results_and_ledger(tmp_path: Path) -> No
     assert (tmp_path / "other" / "secrets.key").read_text() == "a key of stored credentials"
 
     # There is a system now; and one without PostgreSQL running can be backed up as well.
-    refused = pressroom("restore", str(file), "--data", str(tmp_path / "other"))
+    refused = run_command("restore", str(file), "--data", str(tmp_path / "other"))
     assert (refused.returncode, "--replace" in refused.stderr) == (1, True)
-    off = pressroom("backup", str(tmp_path / "off.tar"), "--data", str(tmp_path / "other"))
+    off = run_command("backup", str(tmp_path / "off.tar"), "--data", str(tmp_path / "other"))
     assert (off.returncode, off.stderr) == (0, "")
     (tmp_path / "other" / "secrets.key").write_text("a key that was made since")
     (tmp_path / "other" / "first-key").write_text("an account's key")
-    replaced = pressroom("restore", str(tmp_path / "off.tar"), "--replace", "--data", str(tmp_path / "other"))
+    replaced = run_command("restore", str(tmp_path / "off.tar"), "--replace", "--data", str(tmp_path / "other"))
     assert (replaced.returncode, replaced.stderr) == (0, "")
     (aside,) = (tmp_path / "other" / "postgres").glob("before-restore-*")
     assert (aside / postgres.VERSION / "PG_VERSION").exists()
@@ -75,13 +68,13 @@ def test_an_older_postgresql_is_not_passed_over_and_moves_by_backup_and_restore(
             account = open_account(database).account_id
     assert find_versions(data) == ["16"]
 
-    up = pressroom("up", "--port", "0", "--data", str(data))
+    up = run_command("up", "--port", "0", "--data", str(data))
     assert up.returncode == 1
     assert "PostgreSQL 16's" in up.stdout + up.stderr
     assert find_versions(data) == ["16"]
 
-    assert pressroom("backup", str(file), "--data", str(data)).returncode == 0
-    moved = pressroom("restore", str(file), "--replace", "--data", str(data))
+    assert run_command("backup", str(file), "--data", str(data)).returncode == 0
+    moved = run_command("restore", str(file), "--replace", "--data", str(data))
     assert (moved.returncode, moved.stderr) == (0, "")
     assert find_versions(data) == [postgres.VERSION]
     new = postgres.server(data)
@@ -95,7 +88,7 @@ def test_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "half.tar", "w") as archive:
         archive.add(tmp_path / "text.tar", "artifacts/2026-01-01/x")
     for name in ("text.tar", "half.tar"):
-        refused = pressroom("restore", str(tmp_path / name), "--data", str(data))
+        refused = run_command("restore", str(tmp_path / name), "--data", str(data))
         assert (refused.returncode, "no complete backup" in refused.stderr) == (1, True)
     assert list(artifacts.keys()) == []
 
@@ -103,8 +96,8 @@ def test_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> None:
 def test_a_database_of_others_that_has_a_system_is_left_alone(tmp_path: Path) -> None:
     server = postgres.server(tmp_path)
     with running(server, tmp_path, lambda: create_database(server.url)):
-        assert pressroom("migrate", DATABASE_URL=server.url, REDIS_URL="redis://127.0.0.1:1").returncode == 0
+        assert run_command("migrate", DATABASE_URL=server.url, REDIS_URL="redis://127.0.0.1:1").returncode == 0
         file = tmp_path / "set.tar"
-        assert pressroom("backup", str(file), DATABASE_URL=server.url).returncode == 0
-        refused = pressroom("restore", str(file), DATABASE_URL=server.url)
+        assert run_command("backup", str(file), DATABASE_URL=server.url).returncode == 0
+        refused = run_command("restore", str(file), DATABASE_URL=server.url)
         assert (refused.returncode, "Make an empty one" in refused.stderr) == (1, True)

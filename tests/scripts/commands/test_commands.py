@@ -1,6 +1,5 @@
 """All commands: errors of one line, output for programs, settings and the version."""
 
-import subprocess
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 from payers import Payer
 from ran import Ran
-from systems import clean_environment, command
+from systems import run_command
 
 
 def test_the_version_is_told(pressroom: Callable[..., Ran]) -> None:
@@ -61,8 +60,6 @@ def test_a_program_gets_a_header_and_as_many_values_a_line(
         (["say", "TEXT", "-o", "FOLDER"], "is a folder"),
         (["say", "TEXT", "-o", "TAKEN"], "exists already. Pass --overwrite"),
         (["say", "-"], "Name the file to write: --output OUT.mp3"),
-        (["describe", "missing.jpg"], "There is no file missing.jpg"),
-        (["describe", "TEXT", "--mode", "all"], "say short, long or seo"),
         (["say", "TEXT", "-o", "OUT", "--url", "nonsense"], "'nonsense' is not the address of a service"),
         (["say", "TEXT", "-o", "OUT", "--url", "http://[::1"], "is not the address of a service"),
         (["say", "TEXT", "-o", "OUT", "--url", "http://host:port"], "is not the address of a service"),
@@ -116,9 +113,7 @@ def test_a_database_without_tables_is_said_to_need_a_migration(
 
 def test_a_database_that_is_away_is_told_in_one_line(tmp_path: Path) -> None:
     away = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:9/nothing", "REDIS_URL": "redis://127.0.0.1:9/0"}
-    ran = subprocess.run(
-        command("jobs", "list"), env=clean_environment(extra=away), capture_output=True, text=True, check=False
-    )
+    ran = run_command("jobs", "list", **away)
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
     assert "Connection refused" in ran.stderr
 

@@ -69,9 +69,8 @@ def test_the_demo_s_picture_takes_the_place_of_the_documents_one_while_it_is_ser
     with served_pictures() as picture:
         example = picture.in_place(AltTextBatch.example)
         assert EXAMPLE_URL not in str(example)
-        assert [image["image_url"] for image in example["images"]] == [picture.url_of("banner.png")] * len(
-            example["images"]
-        )
+        names = [picture.url_of("banner.png"), picture.url_of("coffee.jpg")]
+        assert [image["image_url"] for image in example["images"]] == names
         with urlopen(picture.url_of("banner.png"), timeout=60) as answer:
             assert (answer.headers["Content-Type"], answer.read()[:8]) == ("image/png", b"\x89PNG\r\n\x1a\n")
         with pytest.raises(HTTPError, match="404") as refused:

@@ -17,11 +17,13 @@ from uuid import uuid4
 
 import pytest
 from servers import is_running, wait_for_end
+from systems import marked
 
 from pipeline.errors import Conflict, NotFound
 from scripts.console import Console
 from scripts.system.programs import ROOT, Program, environment
 from scripts.system.supervisor import LONGEST_PAUSE, Pool, Supervisor
+from workers.models.cgroup import MemoryGroup
 
 #: Stops at once when asked to.
 OBEDIENT = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: exit(0)); time.sleep(600)"
@@ -50,18 +52,6 @@ def mark() -> Iterator[str]:
     word = f"PRESSROOM_TEST_MARK={uuid4().hex}"
     yield word
     assert marked(word) == []
-
-
-def marked(word: str) -> list[int]:
-    """Return the processes that have a word in their environment."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and word.encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return [pid for pid in found if is_running(pid)]
 
 
 def program(mark: str, code: str, *, name: str = "pool", drain: float = 10, stage: int = 1) -> Program:
@@ -148,6 +138,40 @@ def test_a_program_killed_for_its_memory_is_named_and_left_alone_at_the_third_ti
     said = supervised(scenario, count_kills=lambda: next(kills))
     assert said.count("as memory ran out: give the machine more memory") == 3
     assert "starting it again in 600.0 s" in said
+
+
+@pytest.fixture
+def little_memory(tmp_path: Path) -> Iterator[tuple[Path, MemoryGroup]]:
+    """A control group of 50 MB, and how it is read."""
+    version_1 = Path("/sys/fs/cgroup/memory")
+    top, limit = (version_1, "memory.limit_in_bytes") if version_1.is_dir() else (version_1.parent, "memory.max")
+    folder = top / f"pressroom-test-{uuid4().hex[:8]}"
+    try:
+        folder.mkdir()
+        (folder / limit).write_text("50000000")
+    except OSError as error:
+        pytest.skip(f"no control group may be made here: {error}")
+    (tmp_path / "own").write_text(f"1:{'memory' if top == version_1 else ''}:/{folder.name}\n")
+    yield folder, MemoryGroup(own=tmp_path / "own")
+    folder.rmdir()
+
+
+def test_a_program_that_takes_all_memory_at_its_start_is_killed_three_times_and_rests(
+    mark: str, little_memory: tuple[Path, MemoryGroup]
+) -> None:
+    folder, group = little_memory
+    assert group.limit() == pytest.approx(50_000_000, rel=0.01)
+    greedy = f"import os; open({str(folder / 'cgroup.procs')!r}, 'w').write(str(os.getpid())); bytearray(b'x' * 10**8)"
+
+    async def scenario(supervisor: Supervisor) -> None:
+        supervisor.run(program(mark, greedy))
+        await until(lambda: pool(supervisor).out_of_memory == 3)
+        await asyncio.sleep(0)
+
+    said = supervised(scenario, count_kills=group.kills)
+    assert said.count("pool.1 was killed, as memory ran out") == 3
+    assert "starting it again in 600.0 s" in said
+    assert group.kills() == 3
 
 
 def test_a_program_that_does_not_exist_is_reported_and_tried_again(mark: str):

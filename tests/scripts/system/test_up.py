@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, chdir, suppress
 from datetime import timedelta
 from pathlib import Path
 from urllib.error import HTTPError
@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 
 import psycopg
 import pytest
-from systems import Running, clean_environment, command, kill, only, system
+from systems import Running, clean_environment, command, kill, only, run_command, system
 from waiting import wait_for
 
 from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
@@ -41,9 +41,28 @@ KEY = re.compile(r"API key +(pr_\S+)")
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A system for the tests that leave it as it was."""
-    with system(tmp_path_factory.mktemp("shared") / "data", is_first=True) as running:
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of somebody else, with code under the names of ours and of gunicorn's settings."""
+    folder = tmp_path_factory.mktemp("hostile")
+    for name in (
+        "api/__init__",
+        "api/server",
+        "workers/__init__",
+        "scripts/__init__",
+        "gunicorn.conf",
+        "sitecustomize",
+    ):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / f"{name}.py").write_text(f"open({str(folder / 'ran')!r}, 'a').write({name!r})\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, hostile: Path) -> Iterator[Running]:
+    """A system for the tests that leave it as it was, started in a hostile folder."""
+    with ExitStack() as stack:
+        with chdir(hostile):
+            running = stack.enter_context(system(tmp_path_factory.mktemp("shared") / "data", is_first=True))
         yield running
 
 
@@ -74,6 +93,12 @@ def test_a_first_start_says_where_it_is_and_puts_the_key_in_a_private_file(share
     assert link not in shared.written()
     assert "curl" in shared.written()
     assert status(shared.address) == 200
+
+
+def test_no_code_of_the_current_folder_is_run(shared: Running, hostile: Path) -> None:
+    shared.wait_for_line("pool process ready")
+
+    assert not (hostile / "ran").exists()
 
 
 def test_pools_start_beside_the_api_where_a_processor_is_free():
@@ -136,13 +161,7 @@ def test_every_program_runs_once_a_queue_has_a_pool_of_one(shared: Running):
 
 
 def test_a_second_system_on_the_same_folder_is_refused_in_one_line(shared: Running):
-    run = subprocess.run(
-        command("up", "--port", "0", "--data", str(shared.data)),
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = run_command("up", "--port", "0", "--data", str(shared.data))
     assert run.returncode == 1
     assert "running on" in run.stderr
     assert run.stderr.count("\n") == 1
@@ -151,13 +170,7 @@ def test_a_second_system_on_the_same_folder_is_refused_in_one_line(shared: Runni
 
 def test_a_taken_port_is_an_error_unless_any_port_will_do(shared: Running, tmp_path: Path):
     port = shared.address.rpartition(":")[2]
-    run = subprocess.run(
-        command("up", "--port", port, "--data", str(tmp_path / "data")),
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = run_command("up", "--port", port, "--data", str(tmp_path / "data"))
     assert (run.returncode, "--port" in run.stderr) == (1, True)
     with system(tmp_path / "data", "--port", port, "--any-port", *only("synthesis")) as other:
         assert other.address != shared.address
@@ -201,18 +214,14 @@ def test_a_stopped_system_leaves_nothing_but_its_data(tmp_path: Path):
         link = (again.data / "first-sign-in").read_text().strip()
         assert link.startswith(f"{again.address}/dashboard/sign-in/link?token=")
         assert (again.data / "first-key").read_text() == key
-        url = control.find_system(again.data).database_url
-        assert accounts(url) == 1
-        with Database(url) as database:
-            assert database.run(use_link(link.partition("token=")[2]))
-    with system(tmp_path / "data", *only("synthesis")) as later:
-        later.wait_for_line("hello.wav")
-        assert "Sign in" not in later.written()
+        assert accounts(control.find_system(again.data).database_url) == 1
 
 
 def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_path: Path):
     with system(tmp_path / "data", *only("synthesis")) as killed:
         assert len(killed.processes()) >= 8
+        with Database(killed.database_url) as database:
+            assert database.run(use_link((killed.data / "first-sign-in").read_text().strip().partition("token=")[2]))
         killed.process.kill()
         killed.process.wait()
         port = killed.address.rpartition(":")[2]
@@ -220,6 +229,9 @@ def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_pa
         with system(tmp_path / "data", "--port", port, *only("synthesis")) as again:
             assert again.address == killed.address
             assert accounts(control.find_system(again.data).database_url) == 1
+            # Somebody has signed in: the link is not told of again.
+            again.wait_for_line("hello.wav")
+            assert "Sign in" not in again.written()
     assert killed.processes() == []
 
 

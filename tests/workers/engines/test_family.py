@@ -186,7 +186,12 @@ def test_offers_say_what_could_be_fetched(settings: Settings, store: ModelStore)
 
     (offer,) = family.offers()
 
-    assert offer.content == {
+    stock = offer.content["stock"]
+    assert [(one["model"], one["is_here"], one["is_removable"]) for one in stock] == [
+        ("hard", True, True),
+        ("soft", False, False),
+    ]
+    assert {name: one for name, one in offer.content.items() if name != "stock"} == {
         "pencils": ["hard"],
         "models": ["hard"],
         "fetchable": [{"model": "soft", "languages": ["en"], "voices": ["Soft"]}],

@@ -12,7 +12,7 @@ from alba import make_alba
 from hub import FakeHub
 from waiting import wait_for
 
-from pipeline.operations.model_requests import request_key
+from pipeline.operations.model_requests import MODEL_ACTIONS, ModelRequest, request_key
 from pipeline.settings import Settings
 from workers.models.background import BackgroundFetch
 from workers.models.catalogue import CatalogueModel, Hub
@@ -39,7 +39,9 @@ def start(
         synthesis={"engines": engines},
     )
     store = ModelStore(settings, {model.name: model for model in models})
-    BackgroundFetch(settings, "synthesis", store, begin_after=timedelta(0)).start()
+    fetch = BackgroundFetch(settings, "synthesis", store, begin_after=timedelta(0))
+    fetch.serve_requests()
+    fetch.start()
     return store
 
 
@@ -91,7 +93,7 @@ def test_nothing_comes_for_an_engine_that_is_not_used_or_where_nothing_may(
     assert THREAD not in [thread.name for thread in threading.enumerate()]
 
 
-def test_where_it_is_only_said_how_a_model_comes_when_an_operator_asks_for_it(
+def test_where_it_is_only_said_how_a_model_comes_when_an_operator_asks_for_it_and_goes(
     hub: FakeHub, tmp_path: Path, redis_server: str
 ) -> None:
     store = start(tmp_path, ALBA, download="ask", redis_url=redis_server)
@@ -99,7 +101,10 @@ def test_where_it_is_only_said_how_a_model_comes_when_an_operator_asks_for_it(
     assert not store.is_here(ALBA)
 
     with redis.Redis.from_url(redis_server) as client:
-        client.set(request_key("synthesis"), "1")
-    wait_for_the_end()
-
-    assert store.is_here(ALBA)
+        for action in MODEL_ACTIONS:
+            client.rpush(request_key("synthesis"), ModelRequest(action, ALBA.name).written())
+            until = time.monotonic() + 60
+            while store.is_here(ALBA) != (action == "fetch"):
+                assert time.monotonic() < until
+                time.sleep(0.05)
+        assert client.llen(request_key("synthesis")) == 0

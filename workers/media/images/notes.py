@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from defusedxml import DefusedXmlException
@@ -16,7 +15,7 @@ from defusedxml.ElementTree import ParseError, fromstring
 from PIL import ExifTags, Image, ImageFile, IptcImagePlugin
 
 from pipeline.log import get_logger
-from workers.media.images.picture import Note
+from workers.media.images.picture import Note, Undecodable, decoding
 
 log = get_logger(__name__)
 
@@ -71,21 +70,14 @@ def read_notes(image: ImageFile.ImageFile) -> list[Note]:
     return kept[:MAX_NOTES]
 
 
-def is_exposed(image: Image.Image) -> bool:
-    """Return whether the EXIF of a loaded image has a camera's exposure."""
-    camera: dict[int, Any] = {}
-    with bad_metadata_skipped():
-        camera = image.getexif().get_ifd(ExifTags.IFD.Exif)
-    return any(camera.get(tag) for tag in (ExifTags.Base.ExposureTime, ExifTags.Base.FNumber))
-
-
 @contextmanager
 def bad_metadata_skipped() -> Iterator[None]:
     """End the block when metadata can't be read: the picture itself is fine."""
     try:
-        yield
-    except Exception as error:  # noqa: BLE001  hostile bytes make Pillow raise anything
-        log.info("metadata unreadable", error=type(error).__name__)
+        with decoding():
+            yield
+    except Undecodable as error:
+        log.info("metadata unreadable", error=str(error))
 
 
 def clean(text: str) -> str:

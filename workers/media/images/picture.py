@@ -1,7 +1,8 @@
 """Picture: a decoded image file with its author's notes; and the measures of an encoded one."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from PIL import Image
@@ -24,15 +25,13 @@ class Picture:
     """The first frame of an image file.
 
     `image` is RGB, upright, with transparent parts on a contrasting grey. `opaque` is the alpha channel in mode L, or
-    None if almost nothing is transparent. `notes` have the most trustworthy first. `is_exposed`: the EXIF has a
-    camera's exposure."""
+    None if almost nothing is transparent. `notes` have the most trustworthy first."""
 
     image: Image.Image
     format: str
     is_animated: bool = False
     opaque: Image.Image | None = None
     notes: Sequence[Note] = ()
-    is_exposed: bool = False
 
     @property
     def has_transparency(self) -> bool:
@@ -74,3 +73,18 @@ def measure(data: bytes) -> Measures:
             return Measures(*SHOWN[image.format or ""], *image.size)
     except (OSError, ValueError) as error:
         raise ValueError(f"{len(data):,} bytes are no PNG, JPEG or WebP.") from error
+
+
+class Undecodable(Exception):
+    """Bytes that a decoder failed on; its message is the class of the error."""
+
+
+@contextmanager
+def decoding(*passed: type[Exception]) -> Iterator[None]:
+    """Raise Undecodable for whatever hostile bytes make a decoder raise, but for the classes `passed`."""
+    try:
+        yield
+    except passed:
+        raise
+    except Exception as error:
+        raise Undecodable(type(error).__name__) from error

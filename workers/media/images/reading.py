@@ -14,8 +14,8 @@ from PIL import Image, ImageFile, TiffImagePlugin
 from pipeline.downloads.images import ImageFailure, ImageTooLarge, ImageUndecodable
 from workers.engines import malloc
 from workers.media.images.flattening import flatten, shrink_factor
-from workers.media.images.notes import is_exposed, read_notes
-from workers.media.images.picture import Picture
+from workers.media.images.notes import read_notes
+from workers.media.images.picture import Picture, Undecodable, decoding
 from workers.media.images.sniffing import formats_of
 
 #: Larger pictures are decoded one at a time: each takes some hundred megabytes for a moment.
@@ -62,13 +62,13 @@ def read_picture(body: bytes, *, max_pixels: int, max_side: int, shrink_to: int 
     limits = PictureLimits(max_pixels, max_side)
     with _opened(body, limits) as image:
         is_animated = _load(image, limits)
-        notes, exposed = read_notes(image), is_exposed(image)
+        notes = read_notes(image)
         flat, opaque = flatten(image)
         name = image.format or ""
     for layer in (flat, opaque):
         if layer is not None and shrink_to is not None:
             layer.thumbnail((shrink_to, shrink_to))
-    return Picture(flat, NAMES.get(name, name), is_animated, opaque, notes, exposed)
+    return Picture(flat, NAMES.get(name, name), is_animated, opaque, notes)
 
 
 @contextmanager
@@ -125,12 +125,11 @@ def _check_work(image: ImageFile.ImageFile, body: bytes) -> None:
 @contextmanager
 def _translated(limits: PictureLimits) -> Iterator[None]:
     try:
-        yield
+        with decoding(Image.DecompressionBombError, Image.DecompressionBombWarning, ImageFailure):
+            yield
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise limits.failure(f"over {Image.MAX_IMAGE_PIXELS:,}") from error
-    except ImageFailure:
-        raise
-    except Exception as error:  # hostile bytes make decoders raise anything
+    except Undecodable as error:
         raise ImageUndecodable(
             "The image can't be decoded: it is damaged, incomplete or a rare variant of its format. Save it again as "
             "PNG or JPEG."

@@ -7,12 +7,13 @@ from api.dashboard.pages.operators import (
     failures,
     job_log,
     model_install,
+    models,
     pauses,
     processes,
     queues,
 )
 
-_MODULES = (queues, processes, engines, failures, accounts)
+_MODULES = (queues, processes, engines, models, failures, accounts)
 _FORMS = (endpoints, job_log, model_install, pauses)
 PAGES = [module.PAGE for module in _MODULES]
 RESOURCES = {path: resource for module in (*_MODULES, *_FORMS) for path, resource in module.RESOURCES.items()}

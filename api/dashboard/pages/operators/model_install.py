@@ -1,6 +1,5 @@
 """Model install: a button beside a draft has the model downloaded that suits the machine, and shows its progress."""
 
-from datetime import timedelta
 from typing import Any
 
 import falcon.asgi
@@ -8,8 +7,9 @@ import falcon.asgi
 from api.dashboard.forms import read_form
 from api.dashboard.pages.operators.processes import read_running
 from api.services.resource import Resource
+from api.services.services import Services
 from pipeline.errors import InvalidRequest
-from pipeline.operations.model_requests import KEPT_FOR, request_key
+from pipeline.operations.model_requests import KEPT_FOR, ModelRequest, request_key
 
 PATH = "/dashboard/operators/models/{family}"
 
@@ -27,7 +27,7 @@ class ModelInstall(Resource):
         await read_form(req, session)
         if (found := await self._install(family)) is None:
             raise InvalidRequest("No model can be installed: it is here already, or this machine is too small for any.")
-        await self._services.client.set(request_key(family), "1", ex=int(KEPT_FOR / timedelta(seconds=1)))
+        await ask_pool(self._services, family, ModelRequest("fetch", found["model"]))
         resp.status, resp.media = falcon.HTTP_ACCEPTED, {"install": found}
 
     async def _install(self, family: str) -> dict[str, Any] | None:
@@ -42,3 +42,11 @@ class ModelInstall(Resource):
 
 
 RESOURCES = {PATH: ModelInstall}
+
+
+async def ask_pool(services: Services, family: str, request: ModelRequest) -> None:
+    """Ask the pool of a family to fetch or remove a model."""
+    pipe = services.client.pipeline(transaction=True)
+    pipe.rpush(request_key(family), request.written())
+    pipe.expire(request_key(family), KEPT_FOR)
+    await pipe.execute()

@@ -1,7 +1,8 @@
-"""basic: descriptions without a captioning model: the author's notes, the text in the picture, its genre, its colours.
+"""basic: descriptions without a captioning model: the author's notes, the text in the picture, its colours.
 
 It names no object and reads no value off a chart."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -72,7 +73,9 @@ class Basic:
         if own and "long" not in wish.modes:
             # Without OCR, which takes half a second.
             return {mode: _authored(own, mode) for mode in wish.modes}
-        facts, wording = find_facts(wish.picture, self._reader), wording_of(wish.language)
+        around = _words_in(wish.hints.page_title, wish.hints.context, *wish.hints.keywords)
+        facts = find_facts(wish.picture, self._reader, around)
+        wording = wording_of(wish.language)
         if wish.hints.allow_decorative and facts.is_ornament and not (own or foreign):
             return dict.fromkeys(wish.modes, Caption("", ORNAMENT_CONFIDENCE, decorative=True))
         description = describe(facts, wish.modes, wording)
@@ -83,6 +86,11 @@ class Basic:
             return {mode: Caption(text, foreign[0].confidence) for mode, text in quoted.items()}
         is_draft = not facts.has_subject
         return {mode: Caption(text, facts.confidence, is_draft) for mode, text in description.items()}
+
+
+def _words_in(*texts: str) -> frozenset[str]:
+    """Return the words of texts in small letters, without the shortest, which are everywhere."""
+    return frozenset(word for text in texts for word in re.findall(r"[^\W_]{4,}", text.casefold()))
 
 
 def _authored(statements: Sequence[AuthorNote], mode: Mode, described: str = "") -> Caption:

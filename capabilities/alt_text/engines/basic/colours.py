@@ -1,16 +1,13 @@
 """Colours: the names of a picture's colours, each that of the nearest tone in OKLab (Ottosson 2020)."""
 
-import tomllib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
-from workers.engines.ocr import TextLine
+from capabilities.alt_text.engines.basic.wording import TONES
 
 #: Longest side of the averaged picture whose pixels are counted.
 COUNTED_SIDE = 128
@@ -23,17 +20,21 @@ MOST_NAMED = 3
 LEAST_SHOWN, LEAST_PART = 0.01, 0.2
 #: Least shares of the edge's pixels, and of all pixels, of the background's colour.
 LEAST_EDGE, LEAST_BACKGROUND = 0.7, 0.3
-#: Lines of at least this share of the tallest line's height have large letters.
-LARGE = 0.7
-#: Least share of the letters that have the same two colours.
-LEAST_INKED = 0.7
 #: People name a hue before its lightness: two blues of different lightness are closer than a blue and a green.
 HUE_WEIGHT = 1.8
 
-_FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("tones.toml").read_text("utf-8"))
-#: Names, each with typical tones of it, in hexadecimal.
-TONES: dict[str, str] = _FILE["tones"]
 NAMES = tuple(TONES)
+#: From linear sRGB to the cones' responses, and from their cube roots to OKLab (Ottosson 2020).
+TO_CONES = (
+    (0.4122214708, 0.2119034982, 0.0883024619),
+    (0.5363325363, 0.6806995451, 0.2817188376),
+    (0.0514459929, 0.1073969566, 0.6299787005),
+)
+TO_LAB = (
+    (0.2104542553, 1.9779984951, 0.0259040371),
+    (0.7936177850, -2.4285922050, 0.7827717662),
+    (-0.0040720468, 0.4505937099, -0.8086757660),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,38 +86,6 @@ def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Dominan
     sharp = _shares(nearest(np.asarray(shrunk(image, PICKED_SIDE, Image.Resampling.NEAREST))))
     # Grey that is only the average of coloured grain is no background.
     return DominantColours(_families(sharp), NAMES[outer]) if sharp[outer] >= LEAST_BACKGROUND else without_background
-
-
-def ink_of(image: Image.Image, lines: Sequence[TextLine]) -> tuple[str, str] | None:
-    """Return the colours of the largest letters and of the ground behind them; None: they differ."""
-    areas: Counter[tuple[str, str] | None] = Counter()
-    width, height = image.size
-    tallest = max((line.height for line in lines), default=0)
-    for line in lines:
-        box = (line.left * width, line.top * height, line.right * width, line.bottom * height)
-        letters = image.crop((round(box[0]), round(box[1]), round(box[2]), round(box[3])))
-        if line.height < LARGE * tallest or min(letters.size) < 4:
-            continue
-        letters.thumbnail((400, 60), Image.Resampling.NEAREST)
-        areas[_ink_in(letters)] += letters.width * letters.height
-    # White letters on a blue bar and on a black window have no common colours.
-    commonest, area = areas.most_common(1)[0] if areas else (None, 0)
-    return commonest if area >= LEAST_INKED * areas.total() else None
-
-
-def _ink_in(letters: Image.Image) -> tuple[str, str] | None:
-    """Return the colours of the letters in a cut-out of them, and of the ground behind them."""
-    import numpy as np
-
-    tones, owners = _prototypes()
-    typical = tones[np.unique(owners, return_index=True)[1]]
-    counts = np.bincount(nearest(np.asarray(letters)).ravel(), minlength=len(NAMES))
-    paper = int(counts.argmax())
-    # The edges of letters are mixtures: the ink is what differs most from the paper, and is not rare.
-    contrast = np.abs(typical - typical[paper]).sum(axis=1)
-    likely = counts * contrast**2 * (counts >= 0.06 * counts.sum())
-    ink = int(likely.argmax())
-    return (NAMES[ink], NAMES[paper]) if likely[ink] > 0 and contrast[ink] > 0.25 else None
 
 
 def nearest(pixels: Any) -> Any:
@@ -177,5 +146,5 @@ def _oklab(rgb: Any) -> Any:
 
     unit = rgb / 255.0
     linear = np.where(unit <= 0.04045, unit / 12.92, ((unit + 0.055) / 1.055) ** 2.4)
-    lab = np.cbrt(linear @ np.array(_FILE["oklab"]["to_cones"])) @ np.array(_FILE["oklab"]["to_lab"])
+    lab = np.cbrt(linear @ np.array(TO_CONES)) @ np.array(TO_LAB)
     return lab * np.array([1.0, HUE_WEIGHT, HUE_WEIGHT])

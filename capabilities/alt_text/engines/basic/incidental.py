@@ -16,10 +16,12 @@ LONGEST_MARK = 60
 ASIDE, NEAR_EDGE = 0.28, 0.12
 #: Text in a corner matters if its letters are as high as this share of the highest; or, alone, of the picture.
 LARGE, LARGE_ALONE = 0.7, 0.09
-
-
 #: Letters of the shortest word.
 LEAST_LETTERS = 3
+#: A vowel, and no six consonants on end, as misread leaves and fabric have.
+PRONOUNCED = re.compile(r"^(?!.*[bcdfghjklmnpqrstvwxz]{6}).*[aeiouyà-æè-ïò-öø-ýœ]", re.IGNORECASE)
+#: Captions of buttons or of a legend, read as one: letters turn from small to capital twice in a word.
+GLUED = re.compile(r"[^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ][^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ]")
 
 
 def is_mark(text: str) -> bool:
@@ -28,9 +30,12 @@ def is_mark(text: str) -> bool:
 
 
 def is_word(text: str) -> bool:
-    """Return whether a text has a word, and is not only the letters of a key or a node. One ideogram may be a word."""
+    """Return whether a text has a word, with a vowel as in Latin languages, and not only letters of a key.
+
+    One ideogram may be a word."""
     return any(
-        sum(map(str.isalpha, word)) >= LEAST_LETTERS or any(letter >= "\u3040" for letter in word)
+        (sum(map(str.isalpha, word)) >= LEAST_LETTERS and PRONOUNCED.search(word))
+        or any(letter >= "\u3040" for letter in word)
         for word in text.split()
     )
 

@@ -59,6 +59,6 @@ def language_of(note: Note, text: str) -> str | None:
 @cache
 def _own_words() -> dict[str, set[str]]:
     """Return the commonest words of each language that no other language has."""
-    common = {language: set(wording_of(language).common_words.split()) for language in LANGUAGES}
+    common = {language: set(wording_of(language)["common"].split()) for language in LANGUAGES}
     known = Counter(word for words in common.values() for word in words)
     return {language: {word for word in words if known[word] == 1} for language, words in common.items()}

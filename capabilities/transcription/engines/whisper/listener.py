@@ -59,6 +59,7 @@ class Listener(Transcriber):
         began = time.monotonic()
         self._require_memory()
         self._start()
+        self._is_multilingual = bool(self._loaded.model.is_multilingual)  # one that is not in memory does not tell
         self._codes = {CODES.get(code, code): code for code in self._loaded.supported_languages}
         if self._settings.idle_minutes:
             self._unload()
@@ -72,7 +73,7 @@ class Listener(Transcriber):
 
     @property
     def translates(self) -> bool:  # type: ignore[override]  # it depends on the model
-        return bool(self._loaded.model.is_multilingual) and ONLY_TRANSCRIBES not in self.model
+        return self._is_multilingual and ONLY_TRANSCRIBES not in self.model
 
     def languages(self) -> Sequence[str]:
         """Return the languages of the model, about a hundred or English alone."""
@@ -96,9 +97,9 @@ class Listener(Transcriber):
         how = {"hotwords": prompt, "task": "translate" if translate else "transcribe"}
         with self._in_memory():
             probability: float | None = None
-            pieces = list(find_pieces(sound)) if language or not self._loaded.model.is_multilingual else []
+            pieces = list(find_pieces(sound)) if language or not self._is_multilingual else []
             parts = iter([Part(self._codes[language or ENGLISH], 1.0, pieces)] if pieces else [])
-            if language is None and self._loaded.model.is_multilingual:
+            if language is None and self._is_multilingual:
                 parts = find_parts(self._loaded, sound, likely and self._codes[likely], batch=self._batch)
                 if (first := next(parts, None)) is not None:
                     probability, language = first.probability, CODES.get(first.language, first.language)

@@ -52,6 +52,17 @@ def test_a_draft_costs_nothing_and_says_what_would_bring_a_text() -> None:
     assert "pressroom models fetch" in outcome.output.advice
 
 
+def test_an_ornament_costs_nothing() -> None:
+    class Decorator(Painter):
+        def _one(self, wish: CaptionRequest) -> Any:
+            return {mode: Caption("", 0.7, decorative=True) for mode in wish.modes}
+
+    (outcome,) = handler_of(Web(r=png("red")), Decorator()).run([Task("r", "all")])
+
+    assert isinstance(outcome, Done)
+    assert (outcome.credits, outcome.output.advice) == (0, None)
+
+
 def test_a_draft_waits_for_an_engine_that_is_being_loaded_and_a_text_does_not() -> None:
     handler = handler_of(Web(r=png("red")), Unsure())
     handler._family.is_loading = True

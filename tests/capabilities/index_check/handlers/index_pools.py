@@ -1,6 +1,5 @@
 """Processes of the search_check pool, in threads of the test's own."""
 
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +8,7 @@ from uuid import UUID
 
 import psycopg
 from payers import Payer
+from waiting import wait_for
 
 from capabilities.index_check.engines.search.base.provider import Provider
 from capabilities.index_check.handlers.check import IndexCheckHandler
@@ -33,8 +33,6 @@ from workers.handler import Task
 from workers.pool.run import Runner
 
 HERE, GONE = "https://e.example/here", "https://e.example/gone"
-#: Nothing here takes a tenth of it, unless it hangs.
-PATIENCE_SECONDS = 60
 
 
 class Pool:
@@ -121,7 +119,7 @@ class Pool:
             return until()
 
         if not until():
-            wait_until(work)
+            wait_for(work)
 
     def finish(self, *job_ids: UUID) -> list[Item]:
         """Work until jobs have ended, and return the items of the first."""
@@ -170,14 +168,6 @@ class SubmitPool(Pool):
 
 
 Start = Callable[..., Pool]
-
-
-def wait_until(holds: Callable[[], Any]) -> None:
-    """Return once something holds that others bring about."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def raw_result_of(item: Item) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from index_pools import GONE, HERE, Start, raw_result_of, reason_of, wait_until
+from index_pools import GONE, HERE, Start, raw_result_of, reason_of
 from search_engine import SearchEngine
+from waiting import wait_for
 
 from pipeline import lifecycle
 from pipeline.jobs.resubmit import lifetimes
@@ -46,10 +47,10 @@ def test_a_url_of_a_cancelled_job_is_not_asked_for_in_another_form(start: Start,
     job_id = pool.submit(GONE)
     working = threading.Thread(target=pool.drain, args=[lambda: pool.job(job_id).is_final and not pool.holds()])
     working.start()
-    wait_until(lambda: engine.asked)
+    wait_for(lambda: engine.asked)
 
     pool.database.run(lifecycle.cancel(job_id, None))
-    wait_until(lambda: all(task.is_stopped() for task in pool.holds()))
+    wait_for(lambda: all(task.is_stopped() for task in pool.holds()))
     engine.is_held = False
 
     working.join()

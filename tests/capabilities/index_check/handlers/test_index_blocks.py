@@ -6,8 +6,9 @@ from email.utils import format_datetime
 from uuid import uuid4
 
 import pytest
-from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons, wait_until
+from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons
 from search_engine import SearchEngine
+from waiting import wait_for
 
 from capabilities.index_check.engines.search.base.verdict import Verdict
 from capabilities.index_check.handlers.feedback import Feedback
@@ -119,7 +120,7 @@ def test_an_open_breaker_leaves_waiting_urls_untouched_and_two_good_probes_close
     engine.faults.append("captcha")
     job_id = pool.submit(*(f"https://e.example/{number}" for number in range(20)))
     pool.drain(lambda: pool.rests("duckduckgo"))
-    wait_until(lambda: pool.query("SELECT count(*) FROM item WHERE state = 'leased'") == 0)
+    wait_for(lambda: pool.query("SELECT count(*) FROM item WHERE state = 'leased'") == 0)
     untouched = {item.id: item.updated_at for item in pool.items(job_id) if item.state == "ready"}
     asked = len(engine.asked)
 

@@ -4,8 +4,9 @@ import threading
 from datetime import timedelta
 
 import pytest
-from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons, wait_until
+from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons
 from search_engine import SearchEngine
+from waiting import wait_for
 
 from capabilities.index_check.providers import pacing
 from capabilities.index_check.providers.transitions import State
@@ -207,7 +208,7 @@ def test_a_worker_that_waits_for_an_answer_leaves_off_when_nobody_wants_it(start
     job_id = pool.submit(HERE)
     working = threading.Thread(target=pool.drain, args=[lambda: pool.job(job_id).is_final and not pool.holds()])
     working.start()
-    wait_until(lambda: engine.asked)
+    wait_for(lambda: engine.asked)
 
     pool.database.run(lifecycle.cancel(job_id, None))
 

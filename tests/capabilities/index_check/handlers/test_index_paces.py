@@ -5,9 +5,10 @@ import time
 from datetime import timedelta
 
 import pytest
-from index_pools import GONE, HERE, Start, reason_of, reasons, wait_until
+from index_pools import GONE, HERE, Start, reason_of, reasons
 from payers import open_account
 from search_engine import SearchEngine
+from waiting import wait_for
 
 from capabilities.index_check.engines.search.base import client
 from capabilities.index_check.providers import pacing
@@ -69,11 +70,11 @@ def test_a_query_on_its_way_keeps_its_turn(start: Start, engine: SearchEngine, m
     job_id = pool.submit(HERE, GONE)
     working = threading.Thread(target=pool.drain, args=[lambda: pool.job(job_id).is_final])
     working.start()
-    wait_until(lambda: engine.asked)
+    wait_for(lambda: engine.asked)
     busy_until = "SELECT busy_until FROM search_provider WHERE busy_until IS NOT NULL"
     before = pool.query(busy_until)
 
-    wait_until(lambda: pool.query(busy_until) > before)
+    wait_for(lambda: pool.query(busy_until) > before)
     pool.start().drain()
 
     assert len(engine.asked) == 1
@@ -100,7 +101,7 @@ def test_urls_without_a_pace_are_claimed_for_all_free_slots_at_once(start: Start
     working = threading.Thread(target=pool.drain, args=[lambda: pool.job(job_id).is_final])
     working.start()
 
-    wait_until(lambda: len(engine.asked) == 4)
+    wait_for(lambda: len(engine.asked) == 4)
 
     assert pool.query("SELECT count(*) FROM item WHERE state = 'leased'") == 4
     assert pool.query("SELECT count(DISTINCT lease_id) FROM item WHERE state = 'leased'") == 1

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from given_task import GivenTask
-from index_pools import SubmitPool, codes, raw_result_of, reasons, wait_until
+from index_pools import SubmitPool, codes, raw_result_of, reasons
 from payers import open_account
 from told_engines import KEY, ToldEngines, told_engines
+from waiting import wait_for
 
 from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.handlers.submit import IndexSubmitHandler
@@ -199,7 +200,7 @@ def test_a_job_that_is_cancelled_meanwhile_costs_nothing(begin: Begin, engines: 
     mine, other = pool.submit(*engines.urls(1)), pool.submit(*engines.urls(1, engines.there))
     working = threading.Thread(target=pool.drain, args=[lambda: pool.job(other).is_final])
     working.start()
-    wait_until(lambda: engines.calls)
+    wait_for(lambda: engines.calls)
 
     pool.database.run(lifecycle.cancel(mine, None))
     engines.is_held = False

@@ -9,10 +9,11 @@ from uuid import UUID
 
 import psycopg
 import pytest
-from index_pools import Pool, Start, raw_result_of, wait_until
+from index_pools import Pool, Start, raw_result_of
 from payers import Payer, open_account
 from search_engine import SearchEngine
 from site_services import BING_KEY, EMAIL, INDEXED, SiteServices, site_services
+from waiting import wait_for
 
 from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites import connections, site_quota
@@ -554,7 +555,7 @@ def test_a_cancelled_job_asks_no_more(connected: Start, services: SiteServices) 
     job_id = pool.submit(PAGE, POST)
 
     def cancel() -> None:
-        wait_until(lambda: services.inspected)
+        wait_for(lambda: services.inspected)
         pool.database.run(lifecycle.cancel(job_id, pool.payer.account_id))
 
     with ThreadPoolExecutor(1) as threads:

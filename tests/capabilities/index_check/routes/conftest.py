@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 import redis
-from http_service import Service, start_service
+from http_service import Service
 from index_monitors import Monitors
 from manual_worker import ManualWorker, cancel_open_jobs
 from payers import Payer, open_account
@@ -23,20 +23,6 @@ def finder(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
     cancel_open_jobs(api_database)
     with redis.Redis.from_url(redis_server) as connection:
         yield ManualWorker(api_database, connection)
-
-
-@pytest.fixture(scope="module")
-def open_service(
-    tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str
-) -> Iterator[Service]:
-    """An API that allows addresses of this machine."""
-    with start_service(
-        tmp_path_factory.mktemp("service"),
-        database_url=api_database_url,
-        redis_url=redis_server,
-        settings={"FETCH__ALLOW_NETWORKS": "127.0.0.0/8"},
-    ) as running:
-        yield running
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mp3_files import decoded, encode_mp3, frames_of
 from sound import samples_of
+from waiting import wait_for
 
 from workers.engines import Stopped
 from workers.media.audio.encoding.encoded_stream import EncodedStream
@@ -74,11 +75,8 @@ def test_a_stream_hands_on_what_was_written_before_more_comes(ffmpeg, speech):
     with EncodedStream(ffmpeg, sample_rate=speech.sample_rate, sink=sink) as stream:
         stream.write(speech.samples[: speech.sample_rate * 2 * 3])
         assert came.wait(60)
-        deadline = time.monotonic() + 60
         # 3 s are 48,000 bytes; the encoder keeps a few frames, and the reader of the samples a part of one.
-        while sum(map(len, pieces)) < 44_000 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert sum(map(len, pieces)) >= 44_000
+        wait_for(lambda: sum(map(len, pieces)) >= 44_000)
 
 
 def test_a_stream_that_is_left_hands_nothing_more_on(ffmpeg, speech):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from capabilities.alt_text.engines.basic.colours import ink_of, palette_of
-from workers.engines.ocr import TextLine
+from capabilities.alt_text.engines.basic.colours import palette_of
 
 
 @pytest.mark.parametrize(
@@ -19,7 +18,7 @@ from workers.engines.ocr import TextLine
         ("#87cefa", "light_blue"), ("#007aff", "blue"), ("#4169e1", "blue"), ("#000080", "dark_blue"),
         ("#1b2a49", "dark_blue"), ("#8a2be2", "purple"), ("#673ab7", "purple"), ("#ffc0cb", "pink"),
         ("#ff1493", "pink"), ("#8b4513", "brown"), ("#795548", "brown"), ("#f5deb3", "beige"),
-        ("#faebd7", "beige"),
+        ("#faebd7", "beige"), ("#808000", "green"), ("#e4d96f", "yellow"), ("#6b8e23", "green"), ("#d8c47a", "yellow"),
     ],
 )  # fmt: skip
 def test_a_colour_has_its_common_name(colour: str, name: str) -> None:
@@ -53,24 +52,3 @@ def test_grey_that_is_an_average_of_grain_is_no_background() -> None:
     grain = np.random.default_rng(1).integers(0, 255, (400, 600, 3), dtype=np.uint8)
 
     assert palette_of(Image.fromarray(grain)).background is None
-
-
-def test_ink_is_what_stands_out_and_not_the_mixtures_at_its_edges() -> None:
-    image = Image.new("RGB", (400, 100), "#141e5a")
-    ImageDraw.Draw(image).text((20, 20), "Summer", font_size=50, fill="white")
-
-    assert ink_of(image, [TextLine("Summer", 1.0, 0.04, 0.2, 0.52, 0.75)]) == ("white", "dark_blue")
-    assert ink_of(image, [TextLine("", 1.0, 0.9, 0.1, 1.0, 0.9)]) is None
-    assert ink_of(image, []) is None
-
-
-def test_letters_of_one_colour_on_several_grounds_are_not_said_to_have_one_of_these() -> None:
-    image = Image.new("RGB", (400, 200), "#101828")
-    draw = ImageDraw.Draw(image)
-    draw.rectangle((0, 0, 400, 100), fill="#4f46e5")
-    draw.text((20, 20), "Update", font_size=50, fill="white")
-    draw.text((20, 120), "Install", font_size=50, fill="white")
-
-    above, below = TextLine("Update", 1.0, 0.04, 0.1, 0.5, 0.4), TextLine("Install", 1.0, 0.04, 0.6, 0.5, 0.9)
-    assert ink_of(image, [above]) == ("white", "blue")
-    assert ink_of(image, [above, below]) is None

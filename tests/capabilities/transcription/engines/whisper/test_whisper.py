@@ -170,6 +170,7 @@ def test_a_model_that_would_take_all_memory_is_not_loaded(
 def test_an_idle_model_comes_when_it_is_needed_and_leaves_the_memory_again(whisper_folder: Path) -> None:
     engine = made(whisper_folder, idle_minutes=0.002)
     assert not engine._listener._loaded.model.model_is_loaded
+    assert engine.offer()["translates"]
 
     assert heard(engine, samples_of("train"))[2]
     wait_for(lambda: not engine._listener._loaded.model.model_is_loaded, seconds=60)

@@ -1,0 +1,148 @@
+"""Texts: lines that belong together, and which of them are quoted."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from capabilities.alt_text.engines.basic.incidental import GLUED, is_word
+from capabilities.alt_text.engines.text.cleaning import clean
+from workers.engines.ocr import TextLine, rows_of
+
+#: Largest ratio of the heights of a block's lines, and largest gap between them, in heights.
+ALIKE, NEAR = 1.35, 0.75
+#: How far they may be from a common edge or centre, as a share of the width.
+ALIGNED = 0.03
+#: Shorter lines, in characters, are labels, unless the next line begins with a small letter.
+WRAPPED = 20
+#: Most numbers that are quoted; more are those of an axis, a calendar or a table, and mean nothing by themselves.
+MOST_NUMBERS = 2
+#: The weight of words that the page around the picture has too.
+SHARED_WEIGHT = 2.0
+#: A closing quotation mark is often read as an apostrophe; behind a full stop it can be nothing else.
+STRAY = re.compile(r"(?<=[.!?…])['\"’”]+\Z")
+#: Sizes of letters that differ by a smaller factor count as equal.
+STEP = 1.4
+#: A first line of this share of the largest letters' height may be the title; and the words of a phrase.
+TITLE_SIZE, PHRASE = 0.85, 3
+#: Letters that are larger than all others by this ratio stand out.
+LARGER = 1.15
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that are one text; `weight` says how conspicuous it is, `height` is a share of the picture's."""
+
+    text: str
+    score: float
+    weight: float
+    height: float = 0.0
+
+
+def blocks_of(lines: Sequence[TextLine], page: frozenset[str] = frozenset()) -> list[Block]:
+    """Return the blocks of text in the order of reading, without single letters, duplicates and glued captions.
+
+    `page` has the words around the picture, in small letters."""
+    groups: list[list[TextLine]] = []
+    for line in sorted(lines, key=lambda line: (line.top, line.left)):
+        if line.is_upright or sum(map(str.isalnum, line.text)) < 2:
+            continue
+        home = next((group for group in groups if _continues(group[-1], line)), None)
+        if home is None:
+            groups.append([line])
+        else:
+            home.append(line)
+    by_first = {group[0]: group for group in groups}
+    blocks: dict[str, Block] = {}
+    for row in rows_of(list(by_first)):
+        for first in row:
+            block = _block(by_first[first], page)
+            if is_word(block.text) or _is_number(block.text):
+                blocks.setdefault(block.text.casefold(), block)
+    numbers = [block for block in blocks.values() if _is_number(block.text)]
+    unwanted = numbers if len(numbers) > MOST_NUMBERS else []
+    return [block for block in blocks.values() if block not in unwanted and not GLUED.search(block.text)]
+
+
+def stands_out(blocks: Sequence[Block]) -> bool:
+    """Return whether texts say what a picture is about: one is alone, is larger than all others, or is a phrase.
+
+    Labels, such as those of an axis or of buttons, are single words of one size."""
+    worded = [block for block in blocks if is_word(block.text)]
+    first, *others = sorted((block.height for block in worded), reverse=True) or [0.0]
+    is_phrase = any(len(block.text.split()) >= PHRASE for block in worded)
+    return bool(worded) and (is_phrase or first >= LARGER * max(others, default=0.0))
+
+
+def without_labels(blocks: Sequence[Block]) -> list[Block]:
+    """Return texts without the single words below a title, such as buttons or the marks of an axis."""
+    tallest = max((block.height for block in blocks), default=0.0)
+    if not blocks or not _is_title(blocks, 0, tallest) or " " not in blocks[0].text:
+        return list(blocks)
+    return [block for block in blocks if " " in block.text or block.height >= LARGER * blocks[0].height]
+
+
+def chosen(blocks: Sequence[Block], room: int, most: int, frame: int) -> list[str]:
+    """Return the texts of the title and of the weightiest blocks that fit into `room` characters, as they are read.
+
+    Each needs `frame` more characters for its quotation marks. If not even the first fits, it is cut."""
+    tallest = max((block.height for block in blocks), default=0.0)
+    taken: list[int] = []
+    left = room
+    for index in sorted(
+        range(len(blocks)), key=lambda index: (not _is_title(blocks, index, tallest), -blocks[index].weight)
+    ):
+        cost = len(blocks[index].text) + frame
+        if len(taken) < most and cost <= left:
+            taken.append(index)
+            left -= cost
+        elif not taken:
+            start = cut_at_word(blocks[index].text, room - frame)
+            return [start] if start else []
+    return [blocks[index].text for index in sorted(taken)]
+
+
+def cut_at_word(text: str, room: int) -> str:
+    """Return as many words as fit, with an ellipsis; "" when there is no room."""
+    if len(text) <= room:
+        return text
+    if room < 8:
+        return ""
+    words = text[:room].rpartition(" ")[0]
+    return (words if len(words) > room // 3 else text[: room - 1]).rstrip(" ,;:.-–—") + "…"
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a text is a number, perhaps with a unit."""
+    return sum(map(str.isdigit, text)) > sum(map(str.isalpha, text))
+
+
+def _is_title(blocks: Sequence[Block], index: int, tallest: float) -> bool:
+    return index == 0 and blocks[0].height >= TITLE_SIZE * tallest
+
+
+def _continues(above: TextLine, below: TextLine) -> bool:
+    """Return whether a line continues the one above: near, as high, aligned, and that one does not end there."""
+    tall, low = max(above.height, below.height), min(above.height, below.height)
+    if tall > low * ALIKE or below.top - above.bottom > low * NEAR or below.middle[1] <= above.bottom - low / 2:
+        return False
+    if abs(above.left - below.left) > ALIGNED and abs(above.middle[0] - below.middle[0]) > ALIGNED:
+        return False
+    is_word = below.text[0].islower() and "@" not in below.text
+    is_open = above.text[-1] not in ".!?:"
+    return len(above.text) >= 2 * WRAPPED or (is_open and (is_word or len(above.text) >= WRAPPED))
+
+
+def _block(group: Sequence[TextLine], page: frozenset[str]) -> Block:
+    """Return lines as a block; large letters, and a place near the centre or the top, give it weight."""
+    text = clean(" ".join(line.text for line in group))
+    bare = STRAY.sub("", text)
+    if bare.count('"') % 2 == 0 and bare.count("“") <= bare.count("”"):
+        text = bare
+    height, score = (sum(getattr(line, name) for line in group) / len(group) for name in ("height", "score"))
+    x, y = group[0].middle
+    # The heights of boxes around letters of one size differ by a fifth or so.
+    size = STEP ** round(math.log(max(height, 1e-3), STEP))
+    weight = size * (1 - 0.5 * (abs(x - 0.5) + y / 3))
+    shared = page & set(text.casefold().split())
+    return Block(text, score, weight * (SHARED_WEIGHT if shared else 1), height)

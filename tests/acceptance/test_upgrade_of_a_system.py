@@ -1,0 +1,80 @@
+"""An upgrade of a whole system with jobs in flight: from the code of a release before to this one."""
+
+import subprocess
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import tools
+from systems import clean_environment, command, only, system
+
+from pipeline.accounts.ledger import discrepancies
+from pipeline.database import Database
+
+pytestmark = pytest.mark.system
+
+ROOT = Path(__file__).parents[2]
+#: The last commit before version 1.0.0 was prepared, and the packages that its wheel holds.
+BEFORE = "3fe2437bd98a1461520959a6cc2bc2ffd82a8476"
+PACKAGES = ("api", "capabilities", "models", "pipeline", "pressroom", "scripts", "workers")
+JOBS = 150
+TEXT = "The harbour was quiet when the last boat came in. " * 20
+ESPEAK = {"PRESSROOM_SYNTHESIS__ENGINES": "espeak", "PRESSROOM_MODELS__DOWNLOAD": "never"}
+
+
+@pytest.fixture
+def old_code(tmp_path: Path) -> Path:
+    """The packages of the wheel before."""
+    archive = subprocess.run(["git", "archive", BEFORE, *PACKAGES], cwd=ROOT, capture_output=True, check=False)
+    if archive.returncode:
+        tools.skip("history", f"this clone has no commit {BEFORE[:8]}")
+    folder = tmp_path / "before"
+    folder.mkdir()
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True)
+    return folder
+
+
+def test_jobs_in_flight_survive_an_upgrade(old_code: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(old_code)  # the old API looks there for code first
+    data, keys = tmp_path / "data", [uuid4().hex for _ in range(JOBS)]
+    with system(
+        data, *only("synthesis"), extra={**ESPEAK, "PYTHONPATH": str(old_code)}, answers="/healthz", is_first=True
+    ) as before:
+        key = (data / "first-key").read_text().strip()
+        jobs = [
+            before.submit({"text": f"{number}. {TEXT}"}, "/tts", X_API_Key=key, Idempotency_Key=keys[number])
+            for number in range(JOBS)
+        ]
+
+        def is_done(job: str) -> bool:
+            return bool(before.ask(f"/jobs/{job}", X_API_Key=key).json["state"] == "succeeded")
+
+        began = time.monotonic()
+        migrated = subprocess.run(
+            command("migrate", "--data", str(data)), env=clean_environment(extra=ESPEAK), capture_output=True, text=True
+        )
+        assert migrated.returncode == 0, migrated.stderr
+        print(f"migrated beside {JOBS} open jobs in {time.monotonic() - began:.1f} s")
+        late = next(job for job in jobs if not is_done(job))
+        until = time.monotonic() + 60
+        while not is_done(late):  # by an old worker on the new tables
+            assert time.monotonic() < until, before.written()[-5_000:]
+            time.sleep(0.05)
+        assert not is_done(jobs[-1])
+        stopped = time.monotonic()
+
+    with system(data, *only("synthesis"), extra=ESPEAK) as after:
+        print(f"answered again {time.monotonic() - stopped:.1f} s after the stop")
+        for job in jobs:
+            until = time.monotonic() + 120
+            while (found := after.ask(f"/jobs/{job}", X_API_Key=key).json)["state"] != "succeeded":
+                assert found["state"] in ("queued", "running"), found
+                assert time.monotonic() < until, after.written()[-5_000:]
+                time.sleep(0.05)
+        first, last = (after.ask(f"/jobs/{job}/result", X_API_Key=key).body for job in (jobs[0], jobs[-1]))
+        assert (first[:4], last[:4]) == (b"RIFF", b"RIFF")
+        again = after.ask("/tts", {"text": f"0. {TEXT}"}, X_API_Key=key, Idempotency_Key=keys[0])
+        assert (again.status, again.body) == (200, first)
+        with Database(after.database_url) as database:
+            assert database.run(discrepancies()) == []
