@@ -34,7 +34,7 @@ HEAVY_FOR_ENGINES = {"PIL", "diffusers", "edge_tts", "espeakng_loader", "faster_
 }
 ROOMS = ("api", "capabilities", "pipeline", "scripts", "workers")
 #: Modules of a folder that are no package of their own.
-MOST_LOOSE = 12
+MOST_LOOSE = 13
 SERVERS = {"DATABASE_URL": "postgresql://nobody@/none", "REDIS_URL": "redis://nobody"}
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import time
 from collections.abc import Iterator
 from typing import Any
 
