@@ -216,7 +216,8 @@ def test_many_urls_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatc
     work = Work(services, Watched(), "/indexing/jobs")  # type: ignore[arg-type]
     request = IndexCheckRequest(type="check", urls=["https://пример.example/"])
 
-    order = asyncio.run(work._order_of(req, caller, request, SimpleNamespace(job_id=uuid4(), hashes={})))  # type: ignore[arg-type]
+    upload = SimpleNamespace(job_id=uuid4(), hashes={}, names={})
+    order = asyncio.run(work._order_of(req, caller, request, upload))  # type: ignore[arg-type]
 
     assert len(order.submission.items) == 1
     assert read_in
