@@ -172,7 +172,11 @@ def test_a_recording_is_found_again_corrected_kept_and_saved_as_subtitles(owner:
 
 def test_posts_of_files_become_cards_and_one_alone_fills_the_form(owner: Reader) -> None:
     posts = [
-        {"name": "a.md", "mimeType": "text/markdown", "buffer": b"# Growing tomatoes\n\nTomatoes need sun and water."},
+        {
+            "name": "a.markdown",
+            "mimeType": "text/markdown",
+            "buffer": b"# Growing tomatoes\n\nTomatoes need sun and water.",
+        },
         {"name": "b.txt", "mimeType": "text/plain", "buffer": b"Bread for beginners\n\nFlour, water, salt and time."},
     ]
     page = owner.open("/dashboard/try/blog")

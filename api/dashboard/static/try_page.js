@@ -1,6 +1,5 @@
 // Page: the form of a capability, its lines, the job that it makes, and what came back.
 
-import { startBulk } from "./bulk.js";
 import { copyButton, languageName, make } from "./try_dom.js";
 import { cancel, carryOut, Refused } from "./try_job.js";
 import { curlLines, javascriptLines, pythonLines } from "./try_lines.js";
@@ -14,10 +13,10 @@ const REMEMBERED = "pressroom-lines";
  *
  * `show(answer, context)` returns the elements of a result; `answer` is a Response, `context` {request, uploads, kind}.
  * `build(request, kind)` may change a request before it is shown and sent. `run(request, uploads, context)` carries it
- * out in another way than as a job. `bulk` says how many are done at once (bulk.js). Returns what pages
+ * out in another way than as a job. `many(page)` starts the table of many at once (bulk.js). Returns what pages
  * add to; null on a job's page, which has no form and shows results by the same scripts.
  */
-export function start({ show, build = (request) => request, run, bulk }) {
+export function start({ show, build = (request) => request, run, many }) {
   const form = document.querySelector("form[data-try]");
   if (!form) return null;
   const page = {
@@ -55,7 +54,7 @@ export function start({ show, build = (request) => request, run, bulk }) {
     if (page.bulk?.isOn()) page.bulk.run();
     else perform(page, { show, run });
   });
-  if (bulk) page.bulk = startBulk(page, bulk);
+  if (many) page.bulk = many(page);
   page.update();
   form.querySelector("[data-submit]").disabled = false;
   return page;

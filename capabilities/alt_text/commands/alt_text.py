@@ -80,7 +80,7 @@ def _describe_file(client: "Pressroom", file: str, mode: Any, language: str | No
         if mode == "all":
             picture = f"data:;base64,{base64.b64encode(path.read_bytes()).decode()}"
             (of_batch,) = client.describe_batch([picture], mode=mode, language=language, progress=bar.show)
-            return of_batch.model_dump(mode="json", exclude_unset=True)
+            return of_batch.to_dict()
         result = client.describe(path, mode=mode, language=language, progress=bar.show)
     except Refused as error:
         if error.status not in OF_PICTURE:

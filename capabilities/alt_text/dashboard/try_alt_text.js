@@ -1,5 +1,6 @@
 // Alt text: a picture, and beside it what a screen reader would say.
 
+import { startBulk } from "./bulk.js";
 import { shrink } from "./bulk_pictures.js";
 import { copyButton, credits, facts, languageName, make, notes } from "./try_dom.js";
 import { installButton } from "./try_install.js";
@@ -136,7 +137,7 @@ export const bulk = {
   files: async (rows) => rows.map((row) => [`${row.name.replace(/\.[^.]*$/, "").slice(-80)}.txt`, Object.values(row.texts).join("\n\n")]),
 };
 
-const page = start({ build, run, show, bulk });
+const page = start({ build, run, show, many: (page) => startBulk(page, bulk) });
 if (page) {
   startDrops(page.form);
   takePasted(page.form, page.form.elements.image);

@@ -1,5 +1,6 @@
 // Blog: a post becomes a card, with covers to choose from.
 
+import { startBulk } from "./bulk.js";
 import { copyButton, credits, facts, languageName, make, notes, ownFile, saveLink } from "./try_dom.js";
 import { start } from "./try_page.js";
 
@@ -116,4 +117,4 @@ export async function showJob({ job, read, items }) {
   return shown(await (await read()).json(), items[0]?.name ?? job.name ?? "");
 }
 
-start({ show, bulk });
+start({ show, many: (page) => startBulk(page, bulk) });

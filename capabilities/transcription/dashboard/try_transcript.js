@@ -1,5 +1,6 @@
 // Transcript: what is said, beside its player; a click on a word plays it, and each line can be corrected.
 
+import { startBulk } from "./bulk.js";
 import { copyButton, credits, facts, languageName, make, notes, saveLink } from "./try_dom.js";
 import { startDrops } from "./try_files.js";
 import { keepTexts } from "./try_job.js";
@@ -135,7 +136,7 @@ export async function showJob({ job, read, items }) {
   return spoken(await answer.json(), { audio, name: job.name, job: job.id, texts: row.edited?.texts.segments });
 }
 
-const page = start({ build, show, bulk });
+const page = start({ build, show, many: (page) => startBulk(page, bulk) });
 if (page) {
   startDrops(page.form);
   startRecorder(page.form.elements.audio, document.querySelector("[data-recorder]"));

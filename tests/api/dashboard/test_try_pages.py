@@ -95,7 +95,7 @@ def test_a_page_and_all_that_it_loads_are_small(browser: Browser, service: Servi
         imported = re.findall(r'from "\./([\w.]+)"', service.get(path).body.decode(errors="replace"))
         found += [one for name in dict.fromkeys(imported) if (one := f"{folder}/{name}") not in found]
     assert len(found) > 10
-    assert size < 150_000
+    assert size < 160_000
 
 
 def test_lines_name_the_host_that_was_asked(browser: Browser) -> None:
