@@ -333,7 +333,7 @@ def test_pages_are_watched_until_all_are_listed(owner: Reader, engine: SearchEng
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Resume").press("Enter")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(owner.open("/dashboard/indexing").get_by_role("row", name="Garden")).to_contain_text("every week")
+    expect(owner.open("/dashboard/indexing").get_by_role("row", name="Garden").first).to_contain_text("every week")
     owner.picture("watched")
 
 
@@ -472,7 +472,7 @@ def test_a_look_is_chosen_kept_and_sent_by_the_server(owner: Reader) -> None:
     assert 'data-theme="dark"' in owner.context.request.get(f"{owner.address}/dashboard").text()
     expect(owner.open("/docs").locator("body")).to_have_css("background-color", dark)  # the same for all: by its script
     page.get_by_role("button", name="Colours: dark").click()
-    assert "data-theme" not in owner.context.request.get(f"{owner.address}/dashboard").text()
+    assert "data-theme=" not in owner.context.request.get(f"{owner.address}/dashboard").text()
 
 
 @pytest.mark.parametrize("width", [NARROW, MIDDLE])
@@ -495,7 +495,12 @@ def test_narrow_pages_show_all_of_a_table_and_of_a_job(
 
 
 def test_every_control_is_reached_by_the_keyboard_and_seen(owner: Reader, paths: list[str]) -> None:
-    found = {path: missed for path in paths if (missed := unreachable(owner.open(path), frame=path == "/dashboard"))}
+    found = {}
+    for path in paths:
+        page = owner.open(path)
+        page.wait_for_load_state("networkidle")  # a job's page shows its result anew, by a script
+        if missed := unreachable(page, frame=path == "/dashboard"):
+            found[path] = missed
     owner.excuse("404")  # NOWHERE
 
     assert found == {}
