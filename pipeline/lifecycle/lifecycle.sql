@@ -364,18 +364,19 @@ DECLARE
     v_lanes text[] := p_lanes;
     v_kinds text[];
     v_accounts uuid[];
+    v_jobs uuid[];
 BEGIN
     IF cardinality(v_ids) = 0 THEN
         IF EXISTS (SELECT FROM pause) THEN
-            SELECT u.lanes, u.paused_kinds, u.paused_accounts INTO v_lanes, v_kinds, v_accounts
+            SELECT u.lanes, u.paused_kinds, u.paused_accounts, u.paused_jobs INTO v_lanes, v_kinds, v_accounts, v_jobs
             FROM lifecycle.unpaused(p_queue, p_lanes, p_owners) u;
         END IF;
         FOREACH v_lane IN ARRAY CASE WHEN cardinality(v_lanes) <= 1 THEN v_lanes
                                      ELSE lifecycle.best_lanes(
-                                         v_lanes, p_alone, p_oldest, p_together, v_kinds, v_accounts) END LOOP
+                                         v_lanes, p_alone, p_oldest, p_together, v_kinds, v_accounts, v_jobs) END LOOP
             v_ids := lifecycle.lock_ready(
                 v_lane, p_limits[array_position(p_lanes, v_lane)], p_alone, p_oldest, v_lane = ANY (p_together),
-                v_kinds, v_accounts);
+                v_kinds, v_accounts, v_jobs);
             EXIT WHEN cardinality(v_ids) > 0;
         END LOOP;
         IF cardinality(v_ids) = 0 THEN
@@ -420,10 +421,12 @@ BEGIN
     END IF;
 END $$;
 
--- unpaused: the lanes of a queue that may be claimed, and what is passed over in them. Only called while there are pauses.
+-- unpaused: the lanes of a queue that may be claimed, and what is passed over in them; none where nobody else has an open
+-- job, whose search would read all that is paused. Only called while there are pauses. Of accounts with few open jobs those
+-- are named too: to pass over 100,000 items takes 0.22 s then, and 0.75 where the account of each is looked up.
 CREATE FUNCTION lifecycle.unpaused(
     p_queue text, p_lanes text[], p_owners text[],
-    OUT lanes text[], OUT paused_kinds text[], OUT paused_accounts uuid[]
+    OUT lanes text[], OUT paused_kinds text[], OUT paused_accounts uuid[], OUT paused_jobs uuid[]
 ) LANGUAGE plpgsql AS $$
 BEGIN
     paused_kinds := ARRAY(SELECT p.name FROM pause p WHERE p.scope = 'kind');
@@ -432,12 +435,36 @@ BEGIN
         SELECT l.lane FROM unnest(p_lanes, p_owners) AS l (lane, owner)
         WHERE coalesce(l.owner <> ALL (paused_kinds), true)
             AND NOT EXISTS (SELECT FROM pause p WHERE p.scope = 'queue' AND p.name = p_queue));
+    IF cardinality(paused_accounts) = 0 THEN
+        paused_jobs := '{}';
+        RETURN;
+    END IF;
+    -- From each paused account to the next, so that their own jobs are not read.
+    IF NOT EXISTS (
+        SELECT FROM (
+            SELECT a.id AS low, lead(a.id, 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid) OVER (ORDER BY a.id) AS high
+            FROM unnest('00000000-0000-0000-0000-000000000000'::uuid || paused_accounts) AS a (id)) gap
+        CROSS JOIN LATERAL (
+            SELECT FROM job j WHERE j.finished_at IS NULL AND j.account_id > gap.low AND j.account_id < gap.high
+            LIMIT 1) other)
+    THEN
+        lanes := '{}';
+        RETURN;
+    END IF;
+    paused_jobs := ARRAY(
+        SELECT j.id FROM unnest(paused_accounts) AS a (id)
+        CROSS JOIN LATERAL (
+            SELECT o.id FROM job o WHERE o.account_id = a.id AND o.finished_at IS NULL LIMIT 17) j LIMIT 17);
+    IF cardinality(paused_jobs) > 16 THEN
+        paused_jobs := NULL;
+    END IF;
 END $$;
 
 -- best_lanes: the lanes that have something ready for the worker, the best head first.
 -- (The owner of an item is looked up only while something is paused: `p_accounts` is null otherwise.)
 CREATE FUNCTION lifecycle.best_lanes(
-    p_lanes text[], p_alone boolean, p_oldest boolean, p_together text[], p_kinds text[], p_accounts uuid[]
+    p_lanes text[], p_alone boolean, p_oldest boolean, p_together text[], p_kinds text[], p_accounts uuid[],
+    p_jobs uuid[]
 ) RETURNS text[] LANGUAGE plpgsql AS $$
 BEGIN
     IF p_oldest THEN
@@ -447,8 +474,9 @@ BEGIN
                 SELECT i.created_at, i.id FROM item i
                 WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l
                     AND (p_alone OR i.crashes = 0 OR l = ANY (p_together))
-                    AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
-                        SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
+                    AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND CASE
+                        WHEN p_jobs IS NOT NULL THEN i.job_id <> ALL (p_jobs)
+                        ELSE (SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts) END)
                 ORDER BY i.created_at, i.id LIMIT 1) head
             ORDER BY head.created_at, head.id);
     END IF;
@@ -458,8 +486,9 @@ BEGIN
             SELECT i.round, i.id FROM item i
             WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l
                 AND (p_alone OR i.crashes = 0 OR l = ANY (p_together))
-                AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
-                    SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
+                AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND CASE
+                    WHEN p_jobs IS NOT NULL THEN i.job_id <> ALL (p_jobs)
+                    ELSE (SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts) END)
             ORDER BY i.round, i.id LIMIT 1) head
         ORDER BY head.round, head.id);
 END $$;
@@ -468,7 +497,7 @@ END $$;
 -- `p_together`.
 CREATE FUNCTION lifecycle.lock_ready(
     p_lane text, p_limit integer, p_alone boolean, p_oldest boolean, p_together boolean, p_kinds text[],
-    p_accounts uuid[]
+    p_accounts uuid[], p_jobs uuid[]
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     v_item record;
@@ -478,8 +507,9 @@ BEGIN
         FOR v_item IN
             SELECT i.id, i.crashes FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane
                 AND (p_alone OR p_together OR i.crashes = 0)
-                AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
-                    SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
+                AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND CASE
+                    WHEN p_jobs IS NOT NULL THEN i.job_id <> ALL (p_jobs)
+                    ELSE (SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts) END)
             ORDER BY i.created_at, i.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
         LOOP
             CONTINUE WHEN v_item.crashes > 0 AND NOT p_together AND cardinality(v_ids) > 0;
@@ -491,8 +521,9 @@ BEGIN
     FOR v_item IN
         SELECT i.id, i.crashes FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane
             AND (p_alone OR p_together OR i.crashes = 0)
-            AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND (
-                SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts))
+            AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND CASE
+                WHEN p_jobs IS NOT NULL THEN i.job_id <> ALL (p_jobs)
+                ELSE (SELECT j.account_id FROM job j WHERE j.id = i.job_id) <> ALL (p_accounts) END)
         ORDER BY i.round, i.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN v_item.crashes > 0 AND NOT p_together AND cardinality(v_ids) > 0;

@@ -325,7 +325,7 @@ def test_pages_are_watched_until_all_are_listed(owner: Reader, engine: SearchEng
     expect(page.get_by_role("status")).to_contain_text("are being watched")
     why = page.get_by_role("row", name="https://example.org/late")
     expect(why).to_contain_text("The page could not be opened")
-    expect(page.get_by_text("1 of 2")).to_be_visible()
+    expect(page.locator(".figure .number").first).to_have_text("1 of 2")
 
     page.get_by_text("Settings", exact=True).click()
     page.get_by_role("textbox", name="New list of addresses").fill("https://example.org/")

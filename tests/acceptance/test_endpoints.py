@@ -13,6 +13,12 @@ from PIL import Image
 from systems import Running, system
 from waiting import wait_for
 
+from pipeline.accounts.secret_box import SecretBox
+from pipeline.database import Database
+from pipeline.operations.endpoints import remove, store
+from pipeline.operations.pauses import pause, resume
+from pipeline.settings import Settings
+from pipeline.settings.endpoints import EndpointSettings
 from workers.media.audio.pcm import Pcm, encode_wav
 
 pytestmark = pytest.mark.system
@@ -93,6 +99,26 @@ def test_voices_of_the_endpoint_are_listed_as_not_local(service: Running) -> Non
     # espeak's list stands there before the pool has said what it offers.
     wait_for(lambda: service.ask("/tts/voices").json["voices"][0]["engine"] == "house")
     assert {voice["local"] for voice in service.ask("/tts/voices").json["voices"]} == {False}
+
+
+def test_a_server_that_an_operator_adds_takes_over_from_one_that_is_paused(service: Running) -> None:
+    colours = (f"#{number:06x}" for number in range(1_000, 100_000, 37))
+
+    def wait_for(engine: str) -> None:
+        until = time.monotonic() + 120
+        while (served := service.ask("/generate", {"image_url": picture(next(colours))})).headers["X-Engine"] != engine:
+            assert time.monotonic() < until, served.body
+            time.sleep(0.5)
+
+    attic = ModelServer({"/models": {"data": [{"id": "any"}]}, CHAT: answer}, key=KEY)
+    with attic, Database(service.database_url) as database:
+        sealed = SecretBox(Settings(data=service.data)).seal(KEY.encode())
+        database.run(store("attic", EndpointSettings(url=attic.url, captions="any"), sealed))
+        database.run(pause("provider", "house"))
+        wait_for("attic")
+        database.run(resume("provider", "house"))
+        wait_for("house")
+        database.run(remove("attic"))
 
 
 def test_a_pause_costs_no_attempt_and_a_killed_server_loses_nothing(service: Running, server: ModelServer) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,14 +56,15 @@ def test_an_option_that_is_misspelt_is_refused() -> None:
 
 def test_a_webhook_is_verified_as_the_standard_s_own_library_signs_it() -> None:
     secret, other = (f"whsec_{base64.b64encode(letter * 24).decode()}" for letter in (b"a", b"b"))
-    body, now = '{"type": "job.completed"}', datetime.now(UTC)
+    documented = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text("utf-8")
+    body, now = documented.split("```json\n")[1].split("```")[0], datetime.now(UTC)
 
     def headers(at: datetime, *secrets: str) -> dict[str, str]:
         signed = " ".join(Webhook(one).sign("msg_1", at, body) for one in secrets)
         return {"Webhook-Id": "msg_1", "Webhook-Timestamp": str(int(at.timestamp())), "webhook-signature": signed}
 
     event = verify_webhook(body.encode(), headers(now, other, secret), secret)
-    assert event == {"type": "job.completed"}
+    assert (event["type"], event["data"]["links"]["result"]) == ("job.completed", "/jobs/6f0c…/result")
     for wrong_body, wrong_headers, wrong_secret in [
         (f"{body} ", headers(now, secret), secret),
         (body, headers(now, other), secret),

@@ -94,7 +94,7 @@ export function showMoments(within = document) {
 // because browsers forget them when rows become blocks.
 export function stackTables(within = document) {
   for (const table of within.querySelectorAll(".scrolls > table")) {
-    const headings = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent.trim());
+    const headings = [...table.querySelectorAll("thead tr > *")].map((heading) => heading.textContent.trim());
     const roles = { THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
     for (const part of table.querySelectorAll("thead, tbody, tr, td")) part.setAttribute("role", roles[part.tagName]);
     for (const heading of table.querySelectorAll("th")) heading.setAttribute("role", heading.scope === "row" ? "rowheader" : "columnheader");

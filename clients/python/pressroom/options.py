@@ -65,6 +65,7 @@ class RecordingOptions(Options, total=False):
 
     language: str | None  #: detected by default
     prompt: str | None  #: names and words with their spelling
+    keep_audio: bool | None  #: as long as the transcript
     task: Literal["transcribe", "translate"] | None  #: translate gives English, where a model can
 
 

@@ -96,7 +96,7 @@ FAULTS = (
          "SELECT submit.open_items, c.open_by_kind, submit.open_items INTO"),
     )),
     Fault("a pause of an account is not looked at", (
-        ("lock_ready", "<> ALL (p_accounts)", "IS NOT NULL"),
+        ("lock_ready", "i.job_id <> ALL (p_jobs)", "true"),
     )),
     Fault("a pause of a kind is not looked at", (
         ("unpaused", "l.owner <> ALL (paused_kinds)", "true"),

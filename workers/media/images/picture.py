@@ -86,5 +86,5 @@ def decoding(*passed: type[Exception]) -> Iterator[None]:
         yield
     except passed:
         raise
-    except Exception as error:
+    except Exception as error:  # of any class, as decoders never expect hostile bytes
         raise Undecodable(type(error).__name__) from error

@@ -18,7 +18,9 @@ from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
 
-PAGE = Page("/dashboard/operators/models", "Models", NavigationSection.OPERATORS, operators_only=True, order=3)
+PAGE = Page(
+    "/dashboard/operators/models", "Models", NavigationSection.OPERATORS, operators_only=True, order=3, icon="download"
+)
 
 
 class Models(Resource):

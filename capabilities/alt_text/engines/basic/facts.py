@@ -63,7 +63,7 @@ def find_facts(picture: Picture, reader: Reader, page: frozenset[str]) -> Facts:
         confidence=_confidence(blocks, is_scene=is_scene) if has_subject else confidence,
         # The largest colour of a scene is the sky or a wall, and no ground that something stands on.
         colours=palette.main if is_scene else palette.shown,
-        paper=None if is_scene else palette.background,
+        paper=None if is_scene or palette.background in palette.shown else palette.background,
         is_plain=is_plain,
         is_empty=is_empty,
         is_animated=picture.is_animated,

@@ -5,7 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,7 @@ class Listener(Transcriber):
     name = ENGINE
     tells_changes = True
 
-    def __init__(self, weights: Weights, settings: WhisperSettings, *, english: "Listener | None" = None) -> None:
-        """`english` is a model that hears the English parts."""
-        self._english = english
+    def __init__(self, weights: Weights, settings: WhisperSettings) -> None:
         self.model = weights.name
         self._folder = weights.folder
         self._needs_gpu = weights.needs_gpu
@@ -58,8 +56,6 @@ class Listener(Transcriber):
 
     def load(self) -> None:
         """Load the model and use it once; one that is not to stay in memory unused leaves at once. Raises NotReady."""
-        if self._english is not None:
-            self._english.load()
         began = time.monotonic()
         self._require_memory()
         self._start()
@@ -99,7 +95,7 @@ class Listener(Transcriber):
         sound = samples.astype(np.float32) / 32_768
         # Hotwords come with each half minute, an `initial_prompt` only with the first.
         how = {"hotwords": prompt, "task": "translate" if translate else "transcribe"}
-        with self._in_memory(), self._english._in_memory() if self._english else nullcontext():
+        with self._in_memory():
             probability: float | None = None
             pieces = list(find_pieces(sound)) if language or not self._is_multilingual else []
             parts = iter([Part(self._codes[language or ENGLISH], 1.0, pieces)] if pieces else [])
@@ -168,9 +164,6 @@ class Listener(Transcriber):
 
     def _hear(self, sound: Any, part: Part, how: Mapping[str, Any], *, starts_short: bool) -> Iterator[Any]:
         """Yield the segments of a part. Each clip is heard once, whether or not the times of words are wanted."""
-        if part.language == ENGLISH and self._english is not None:
-            yield from self._english._hear(sound, part, how, starts_short=starts_short)
-            return
         from faster_whisper import BatchedInferencePipeline
 
         clips = list(part.clips(starts_short=starts_short))

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from capabilities.transcription.engines import Recognition, Transcriber
 from capabilities.transcription.engines.whisper.listener import Listener
-from capabilities.transcription.engines.whisper.weights import ENGINE, Weights, find_english, find_weights, missing
+from capabilities.transcription.engines.whisper.weights import ENGINE, Weights, find_weights, missing
 from capabilities.transcription.settings import TranscriptionSettings
 from pipeline.errors import NotReady
 from pipeline.log import get_logger
@@ -21,7 +21,7 @@ log = get_logger(__name__)
 
 
 class Whisper(Transcriber):
-    """One model per process, and beside Whisper base another for English. A better one takes over when it arrives.
+    """One model per process. A better one takes over when it arrives.
 
     A recording ends with the model it began with."""
 
@@ -87,9 +87,7 @@ class Whisper(Transcriber):
         raise fault or NotReady(self.readiness() or "no model is here")
 
     def _loaded(self, weights: Weights) -> Listener:
-        """Return a model, with the one that hears English for it. Raises NotReady."""
-        whisper = self._settings.of(TranscriptionSettings).whisper
-        english = find_english(weights.name, self._settings, self._store)
-        listener = Listener(weights, whisper, english=Listener(english, whisper) if english else None)
+        """Return a loaded model. Raises NotReady."""
+        listener = Listener(weights, self._settings.of(TranscriptionSettings).whisper)
         listener.load()
         return listener

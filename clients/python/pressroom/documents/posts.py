@@ -14,6 +14,7 @@ class AltText(Document):
     credits_used: int
     language: str
     engine: str
+    origin: str | None = None  #: synthetic, composed or extracted
     draft: bool | None = None
     decorative: bool | None = None
     advice: str | None = None
@@ -35,6 +36,8 @@ class BatchAltText(Document):
     draft: bool | None = None
     decorative: bool | None = None
     advice: str | None = None
+    origin: str | None = None  #: synthetic, composed or extracted
+    name: str | None = None  #: as it was sent
     error: str | None = None
     message: str | None = None
     code: str | None = None
@@ -50,6 +53,7 @@ class Cover(Document):
     width: int
     height: int
     expires_at: datetime
+    origin: str | None = None  #: synthetic or composed
 
 
 class BlogPost(Document):
@@ -63,6 +67,7 @@ class BlogPost(Document):
     language: str
     engine: str
     credits_used: int
+    origin: str | None = None  #: synthetic, composed or extracted
     warnings: list[str] = field(default_factory=list)
     image_note: str | None = None
     generated_at: datetime

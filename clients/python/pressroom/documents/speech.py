@@ -50,6 +50,7 @@ class Timing(Document):
     duration: float
     voice: str | None = None
     engine: str | None = None
+    origin: str | None = None
     warnings: list[str] = field(default_factory=list)
     estimated: bool
     sentences: list[SpokenSentence]

@@ -29,42 +29,6 @@ def banner() -> Image.Image:
     return image
 
 
-def login_form() -> Image.Image:
-    """A window of a program: a title bar, two fields and a button."""
-    image = Image.new("RGB", (1280, 800), (240, 242, 245))
-    draw = ImageDraw.Draw(image)
-    draw.rectangle((0, 0, 1280, 56), fill=(32, 33, 36))
-    for x, colour in ((30, (255, 95, 86)), (60, (255, 189, 46)), (90, (39, 201, 63))):
-        draw.ellipse((x - 8, 20, x + 8, 36), fill=colour)
-    draw.text((640, 28), "Acme Cloud", font=font(22), fill=WHITE, anchor="mm")
-    draw.rounded_rectangle((400, 150, 880, 680), 12, fill=WHITE, outline=(208, 208, 208))
-    draw.text((440, 190), "Sign in", font=font(40), fill=BLACK)
-    for y, label, value in ((270, "Email address", "ana@example.com"), (390, "Password", "")):
-        draw.text((440, y), label, font=font(22), fill=(80, 80, 80))
-        draw.rectangle((440, y + 34, 840, y + 84), fill=WHITE, outline=(150, 150, 150), width=2)
-        draw.text((456, y + 46), value, font=font(22), fill=BLACK)
-    draw.rounded_rectangle((440, 520, 840, 576), 8, fill=(25, 118, 210))
-    draw.text((640, 548), "Continue", font=font(24), fill=WHITE, anchor="mm")
-    draw.text((640, 624), "Forgot your password?", font=font(20), fill=(25, 118, 210), anchor="mm")
-    return image
-
-
-def phone_settings() -> Image.Image:
-    """A phone's screen in its dark mode."""
-    image = Image.new("RGB", (720, 1440), (18, 18, 18))
-    draw = ImageDraw.Draw(image)
-    draw.text((40, 20), "09:41", font=font(30), fill=WHITE)
-    draw.text((680, 20), "87%", font=font(30), fill=WHITE, anchor="ra")
-    draw.text((40, 110), "Settings", font=font(56), fill=WHITE)
-    rows = ("Wi-Fi", "Bluetooth", "Notifications", "Display", "Battery", "Storage", "Privacy", "About phone")
-    for row, name in enumerate(rows):
-        y = 240 + row * 140
-        draw.rounded_rectangle((30, y, 690, y + 116), 20, fill=(44, 44, 46))
-        draw.text((70, y + 36), name, font=font(36), fill=WHITE)
-        draw.rounded_rectangle((570, y + 36, 650, y + 80), 22, fill=(48, 176, 80) if row % 2 else (90, 90, 92))
-    return image
-
-
 def bar_chart() -> Image.Image:
     image = Image.new("RGB", (1000, 700), WHITE)
     draw = ImageDraw.Draw(image)
@@ -78,22 +42,6 @@ def bar_chart() -> Image.Image:
         draw.rectangle((x, 600 - value * 4.5, x + 100, 600), fill=(25, 118, 210))
         draw.text((x + 50, 630), month, font=font(26), fill=BLACK, anchor="mm")
     draw.line((120, 600, 940, 600), fill=BLACK, width=3)
-    return image
-
-
-def line_chart() -> Image.Image:
-    image = Image.new("RGB", (1000, 600), WHITE)
-    draw = ImageDraw.Draw(image)
-    draw.text((500, 40), "Visitors per day", font=font(36), fill=BLACK, anchor="mm")
-    draw.line((100, 80, 100, 520, 960, 520), fill=BLACK, width=3)
-    for step in range(5):
-        draw.text((88, 520 - step * 100), f"{step * 250}", font=font(22), fill=BLACK, anchor="rm")
-    points = [
-        (100 + step * 86, 500 - height) for step, height in enumerate((40, 90, 70, 160, 210, 190, 280, 330, 300, 390))
-    ]
-    draw.line(points, fill=(200, 40, 45), width=5)
-    for year in range(5):
-        draw.text((140 + year * 190, 550), str(2021 + year), font=font(22), fill=BLACK, anchor="mm")
     return image
 
 
@@ -124,12 +72,6 @@ def logo() -> Image.Image:
     draw.polygon([(120, 100), (165, 190), (75, 190)], fill=WHITE)
     draw.text((230, 150), "Acme", font=font(110), fill=(200, 32, 45), anchor="lm")
     return image
-
-
-def on_white(image: Image.Image) -> Image.Image:
-    """Return a transparent image as a worker shows it to an engine."""
-    white = Image.new("RGBA", image.size, WHITE)
-    return Image.alpha_composite(white, image).convert("RGB")
 
 
 def illustration() -> Image.Image:
@@ -188,24 +130,3 @@ def photo_with_sign() -> Image.Image:
     draw.rectangle((760, 430, 1100, 590), fill=(235, 225, 60), outline=BLACK, width=6)
     draw.text((930, 510), "NO ENTRY", font=font(60), fill=BLACK, anchor="mm")
     return image
-
-
-def pie_chart() -> Image.Image:
-    image = Image.new("RGB", (900, 600), WHITE)
-    draw = ImageDraw.Draw(image)
-    draw.text((450, 40), "Where readers come from", font=font(38), fill=BLACK, anchor="mm")
-    start = -90.0
-    slices = (("Search 45%", 45, (25, 118, 210)), ("Direct 30%", 30, (200, 32, 45)), ("Social 25%", 25, (255, 224, 0)))
-    for row, (label, share, colour) in enumerate(slices):
-        draw.pieslice((90, 110, 510, 530), start, start + share * 3.6, fill=colour)
-        start += share * 3.6
-        draw.rectangle((580, 240 + row * 60, 610, 270 + row * 60), fill=colour)
-        draw.text((630, 255 + row * 60), label, font=font(28), fill=BLACK, anchor="lm")
-    return image
-
-
-def white(image: Image.Image) -> Image.Image:
-    """Return a transparent drawing in white, as pages with a dark ground have it."""
-    blank = Image.new("RGBA", image.size, (255, 255, 255, 0))
-    blank.putalpha(image.getchannel("A"))
-    return blank

@@ -3,7 +3,6 @@
 import hashlib
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import tiny_whisper
 from hub import FakeHub, serve_hub
 from spoken import samples_of
 
-from capabilities.transcription.engines.whisper.weights import find_english, in_catalogue, in_order, missing
+from capabilities.transcription.engines.whisper.weights import in_catalogue, in_order, missing
 from capabilities.transcription.engines.whisper.whisper import Whisper
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
@@ -306,25 +305,3 @@ def test_a_hub_that_answers_with_something_else_is_told(monkeypatch: pytest.Monk
 def test_a_name_that_is_no_model_is_told(tmp_path: Path, setting: str) -> None:
     with pytest.raises(NotReady, match=setting):
         whisper_of(tmp_path, model=setting).setup()
-
-
-def test_english_has_a_model_of_its_own_unless_one_is_set_or_it_is_damaged(
-    tmp_path: Path, folders: dict[str, Path]
-) -> None:
-    models = [
-        replace(model(name, folders[folder]), name=f"whisper-{name}")
-        for name, folder in (("base", "many"), ("tiny.en", "one"))
-    ]
-    store = ModelStore(Settings(data=tmp_path), {entry.name: entry for entry in models})
-    assert find_english("whisper-base", Settings(data=tmp_path), store) is None
-    folder = put(store, "tiny.en", folders["one"])
-
-    found = find_english("whisper-base", Settings(data=tmp_path), store)
-
-    assert found is not None
-    assert found.folder == str(folder)
-    assert find_english("whisper-small", Settings(data=tmp_path), store) is None
-    whisper = {"whisper": {"model": "base"}}
-    assert find_english("whisper-base", Settings(data=tmp_path, transcription=whisper), store) is None
-    (folder / "tokenizer.json").write_text("{}")
-    assert find_english("whisper-base", Settings(data=tmp_path), store) is None
