@@ -10,9 +10,9 @@ from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from workers.models.catalogue import LISTED_SUFFIXES, CatalogueModel, File, is_safe
 from workers.models.exclusion import exclusive
 from workers.models.hashing import sha256_of
-from workers.models.hub import COMMIT, HubUnavailable, RemoteFile, Repository
 from workers.models.machine import gigabytes
-from workers.models.registries import RegistryUnavailable, Shelf
+from workers.models.sources.hub import COMMIT, HubUnavailable, RemoteFile, Repository
+from workers.models.sources.registries import RegistryUnavailable, Shelf
 from workers.models.store import PARTIAL, ModelStore
 
 #: Stays free on the disk: databases may be on it.

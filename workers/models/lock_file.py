@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.errors import NotReady
 from workers.models.catalogue import CatalogueModel, File, is_safe
-from workers.models.hub import COMMIT
+from workers.models.sources.hub import COMMIT
 
 NAME = "models.lock.json"
 SHA256 = re.compile(r"[0-9a-f]{64}")

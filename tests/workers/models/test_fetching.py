@@ -16,7 +16,7 @@ from pipeline.errors import PressroomError
 from workers.models.catalogue import CatalogueModel, Hub
 from workers.models.exclusion import exclusive
 from workers.models.fetching import DiskFull, ModelAltered, NotFetchable, fetch
-from workers.models.hub import HubUnavailable
+from workers.models.sources.hub import HubUnavailable
 from workers.models.store import PARTIAL, ModelStore
 
 SOON = 1.0

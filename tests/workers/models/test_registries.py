@@ -15,8 +15,8 @@ from pipeline.settings import Settings
 from workers.models.background import BackgroundFetch
 from workers.models.catalogue import find_model
 from workers.models.fetching import ModelAltered, fetch
-from workers.models.hub import HubUnavailable
-from workers.models.registries import RegistryUnavailable
+from workers.models.sources.hub import HubUnavailable
+from workers.models.sources.registries import RegistryUnavailable
 from workers.models.store import ModelStore
 
 SOON = 2.0

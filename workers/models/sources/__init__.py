@@ -1,0 +1,1 @@
+"""Sources: where files of models are downloaded from."""
