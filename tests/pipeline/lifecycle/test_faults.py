@@ -102,9 +102,6 @@ FAULTS = (
         ("unpaused", "l.owner <> ALL (paused_kinds)", "true"),
         ("lock_ready", "i.kind <> ALL (p_kinds)", "true"),
     )),
-    Fault("what has priority overtakes everybody", (
-        ("overtake", "j.account_id = p_account AND ", ""),
-    )),
     Fault("what is overtaken keeps its turn", (
         ("overtake", "UPDATE item i SET round = v_round + 1 WHERE i.id = v_old.id;", ""),
     )),
