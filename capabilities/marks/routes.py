@@ -105,7 +105,9 @@ TRY = TryPage(
     slug="verify",
     title="Verify",
     lead="Drop a file to see whether a machine made it, which one, and whether it was changed since.",
-    trials=(Trial("verification", "A file", "Free", Call("verify", "file")),),
+    trials=(
+        Trial("verification", "A file", "Free", Call(then=("print(pressroom.result(pressroom.wait(answer.id).id))",))),
+    ),
     engines=(),
     main=("file",),
     labels={"file": "File"},

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import time
 from collections.abc import Iterator
 from typing import Any
 

@@ -67,6 +67,7 @@ def test_a_picture_gets_a_text(service: Service, client: Payer, painter: ManualW
         "credits_used": 1,
         "language": "en",
         "engine": "vlm",
+        "origin": "synthetic",
     }
     assert (answer.headers["x-engine"], answer.headers["x-credits-used"]) == ("vlm", "1")
     usage = service.get("/usage", client.api_key).json
@@ -102,7 +103,7 @@ def test_a_batch_answers_in_order_and_failures_stand_in_their_places(
     moments = [result.pop("generated_at") for result in results]
     assert all(moment.endswith("Z") and "T" in moment for moment in moments)
     short, missing, _, everything, seo = results
-    made = {"image_url": URL, "language": "en", "engine": "vlm", "credits_used": 1}
+    made = {"image_url": URL, "language": "en", "engine": "vlm", "origin": "synthetic", "credits_used": 1}
     assert short == {"alt_text": "A chair.", "short_alt_text": "A chair.", "confidence": 0.55, **made}
     assert missing == {
         "alt_text": None,
