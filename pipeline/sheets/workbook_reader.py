@@ -14,7 +14,7 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 #: A million rows of ten texts take half of it, and a minute at most.
 MAX_ADDRESS_BYTES = 2 * 2**30
-MAX_SECONDS = 300
+MAX_SECONDS = 120
 #: Exit status if the library refuses the file; the reason is on standard error.
 BROKEN = 3
 
