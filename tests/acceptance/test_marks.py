@@ -39,7 +39,7 @@ def example(service: Running, name: str) -> Answered:
 
     async def send() -> Answered:
         with served_pictures() as pictures:
-            body = body_of(KINDS[name], pictures)
+            body = body_of(KINDS[name], KINDS[name].example, pictures)
             async with (
                 aiohttp.ClientSession(service.address, headers={"X-API-Key": service.key}) as session,
                 session.post(KINDS[name].routes[0], **body) as answer,
