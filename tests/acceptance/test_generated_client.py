@@ -225,6 +225,9 @@ def ask_for_texts(calls: Calls, site: WebServer) -> None:
     )  # fmt: skip
     with Image.open(io.BytesIO(shown.content)) as opened:
         assert opened.size == (post.images[0].width, post.images[0].height)
+    found = calls.parsed("vision.post_verify", body=calls.model("VerifyRequest", file=calls.file(shown.content, "a.png")))
+    assert (str(found.status), found.is_trusted) == ("signed", True)
+    assert "BEGIN CERTIFICATE" in calls("jobs.get_certificate").content.decode()
 
 
 def ask_as_openais_clients_do(calls: Calls, recording: bytes) -> None:
@@ -304,4 +307,5 @@ def ask_for_jobs(calls: Calls) -> None:
     (batch,) = calls.parsed("jobs.get_jobs", state=[state])
     assert b"event: ended" in calls("jobs.get_job_events", batch.id).content
     assert str(ended(calls, calls.parsed("jobs.post_job_retry", batch.id).id).state) == "failed"
+    assert calls.parsed("jobs.get_job_receipt", batch.id).receipt.origin
     calls.parsed("jobs.delete_job", batch.id)

@@ -34,7 +34,7 @@ CONTENT = (
 #: What links begin with, whatever the requests were sent to.
 PUBLIC = "https://press.example/covers"
 FIELDS = {
-    *("images", "excerpt", "category", "category_confidence", "tags", "language", "engine", "credits_used"),
+    *("images", "excerpt", "category", "category_confidence", "tags", "language", "engine", "origin", "credits_used"),
     *("warnings", "image_note", "generated_at"),
 }
 
@@ -92,7 +92,7 @@ def check_promises(found: Any) -> None:
     assert all(2 <= len(tag) <= 40 and tag == tag.lower() for tag in found["tags"])
     assert len(found["images"]) == 3
     for image in found["images"]:
-        assert set(image) == {"url", "style", "description", "content_type", "width", "height", "expires_at"}
+        assert set(image) == {"url", "style", "description", "content_type", "width", "height", "expires_at", "origin"}
         assert image["description"].strip()
         assert "worse.example" not in image["description"]
     assert "http" not in found["excerpt"] + found["category"] + " ".join(found["tags"])

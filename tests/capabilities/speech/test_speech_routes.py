@@ -226,7 +226,7 @@ def test_times_and_subtitles_come_with_a_link_to_the_sound(service: Running, pat
     assert answer.headers["Content-Type"] == "application/json"
     times = answer.json
     assert list(times) == [
-        *("audio_url", "content_type", "duration", "voice", "engine", "estimated", "sentences", "words"),
+        *("audio_url", "content_type", "duration", "voice", "engine", "origin", "estimated", "sentences", "words"),
         *("warnings", "srt_url", "vtt_url", "credits_used", "expires_at"),
     ]
     assert (times["content_type"], times["voice"], times["engine"]) == (suffix, "en-US", "espeak")

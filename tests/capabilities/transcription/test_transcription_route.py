@@ -171,7 +171,7 @@ def test_the_key_may_come_behind_the_file_and_a_wrong_one_in_a_header_is_seen_be
 
 
 def test_a_minute_and_a_second_cost_two_minutes_and_who_can_not_pay_gets_402_and_keeps_all(service: Running) -> None:
-    minute = wav(np.zeros(61 * RATE, np.int16))
+    minute = wav(np.concatenate([SENTENCE, np.zeros(61 * RATE - len(SENTENCE), np.int16)]))
     assert send(service, minute).headers["X-Credits-Used"] == "10"
 
     with Database(service.database_url) as database:
