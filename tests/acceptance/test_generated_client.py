@@ -225,7 +225,8 @@ def ask_for_texts(calls: Calls, site: WebServer) -> None:
     )  # fmt: skip
     with Image.open(io.BytesIO(shown.content)) as opened:
         assert opened.size == (post.images[0].width, post.images[0].height)
-    found = calls.parsed("vision.post_verify", body=calls.model("VerifyRequest", file=calls.file(shown.content, "a.png")))
+    cover = calls.model("VerifyRequest", file=calls.file(shown.content, "cover"))
+    found = calls.parsed("vision.post_verify", body=cover)
     assert (str(found.status), found.is_trusted) == ("signed", True)
     assert "BEGIN CERTIFICATE" in calls("jobs.get_certificate").content.decode()
 
