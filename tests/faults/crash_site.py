@@ -30,6 +30,7 @@ from told_engines import ToldEngines, told_engines
 from web_server import web_server
 from webhook_receiver import Receiver, webhook_receiver
 
+import capabilities.marks.demo as marks_demo
 import capabilities.speech.demo as speech_demo
 import capabilities.transcription.demo as transcription_demo
 from capabilities.alt_text.kinds.fields import EXAMPLE_PHOTO, EXAMPLE_URL
@@ -42,7 +43,7 @@ from scripts.system.programs import environment
 
 #: Runs at once; Redis has 16 databases, and waiting for leases and for each other costs no processor.
 SLOTS = 4
-FILES = speech_demo.FILES | transcription_demo.FILES
+FILES = marks_demo.FILES | speech_demo.FILES | transcription_demo.FILES
 
 
 @dataclass
