@@ -89,7 +89,8 @@ def test_python_lines_call_methods_that_the_package_has() -> None:
     for page in load_try_pages():
         for trial in page.trials:
             kind, call = kinds[trial.kind], trial.call
-            assert call.method is not None
+            if call.method is None:
+                continue  # `submit`, which takes any route
             known = inspect.signature(getattr(Pressroom, call.method)).parameters
             takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
             fields = {*kind.request.model_fields, *kind.files} - {

@@ -162,7 +162,7 @@ BAD_FORMS = {
     "an empty file": ([TEXT, ("audio", b"", "a.wav"), MUSIC], "file_empty"),
     "NUL": ([("text", b"a\0b", None), AUDIO, MUSIC], "text_has_nul"),
     "not UTF-8": ([("text", b"\xff\xfe", None), AUDIO, MUSIC], "form_invalid"),
-    "1,008 parts": ([AUDIO, MUSIC, *[(f"x{n}", b"1", None) for n in range(1_006)]], "form_invalid"),
+    "1,009 parts": ([AUDIO, MUSIC, *[(f"x{n}", b"1", None) for n in range(1_007)]], "form_invalid"),
     "a part without a name": ([AUDIO, MUSIC, ("", b"1", None)], "form_invalid"),
     "a part header of 9 KiB": ([TEXT, AUDIO, MUSIC, ("x", b"1", "y" * 9 * 1024)], "form_invalid"),
     "a text of more than a mebibyte": ([AUDIO, MUSIC, ("text", b"x" * (MIB + 1), None)], "form_invalid"),
@@ -186,7 +186,7 @@ def test_a_form_that_is_not_as_it_must_be_is_refused_and_leaves_nothing(
 def test_a_form_of_too_many_parts_is_told_how_many_it_may_have(clean: Service, client: Payer) -> None:
     answer = send(clean, client.api_key, AUDIO, MUSIC, *[(f"x{n}", b"1", None) for n in range(1_006)])
 
-    assert answer.json["message"] == "The form has more than 1,007 parts; send fewer."
+    assert answer.json["message"] == "The form has more than 1,008 parts; send fewer."
 
 
 def test_500_fields_that_nobody_asked_for_are_passed_over(clean: Service, client: Payer) -> None:
