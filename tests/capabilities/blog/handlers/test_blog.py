@@ -130,7 +130,7 @@ class Item:
         assert total == 4
         self.steps.append(done)
 
-    def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None) -> str:
+    def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None, **_: Any) -> str:
         key = f"2026-11-28/{uuid4()}/0/{uuid4()}{suffix}"
         assert isinstance(data, bytes)
         self.kept[key] = (data, keep_for)
