@@ -4,6 +4,7 @@ releases/0027 has that release's life-cycle functions, and items as API and work
 """
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -33,6 +34,8 @@ STORED = json.loads((RELEASE / "items.json").read_text("utf-8"))
 KINDS = load_kinds(Settings())
 LANES = dict.fromkeys(lanes_of(KINDS), 5)
 PRICE = 3
+#: Arguments that this release's functions take beside those of the release before.
+ADDED = re.compile(r",\s*%\((?:priority|queue|owners)\)s(?:::[a-z\[\]]+)?")
 
 
 class ReleaseBefore:
@@ -44,7 +47,7 @@ class ReleaseBefore:
         self._database = database
 
     def run(self, statement: Statement[Any]) -> Any:
-        sql = statement.sql.replace(lifecycle.SCHEMA, self.schema)
+        sql = ADDED.sub("", statement.sql.replace(lifecycle.SCHEMA, self.schema))
         return self._database.run(Statement(sql, statement.parameters, statement.read))
 
     def open_account(self) -> Payer:

@@ -83,7 +83,7 @@ def test_the_demo_s_picture_takes_the_place_of_the_documents_one_while_it_is_ser
     ("answer", "shown"),
     [
         ({"alt_text": "A banner."}, "A banner."),
-        ({"results": [{"alt_text": "A banner."}, {"alt_text": "Un banner."}]}, "A banner."),
+        ({"results": [{"alt_text": "A banner."}, {"alt_text": "Un banner."}]}, "A banner. / Un banner."),
         ({"results": [{"alt_text": None, "code": "image_unreachable"}]}, None),
         ({"excerpt": "News."}, None),
     ],
