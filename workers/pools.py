@@ -15,7 +15,7 @@ class Pool:
 
 
 POOLS: Mapping[str, Pool] = {
-    "vision": Pool(serves=("alt_text", "blog")),
+    "vision": Pool(serves=("alt_text", "blog", "marks")),
     "synthesis": Pool(serves=("speech",)),
     "transcription": Pool(serves=("transcription",)),
     "search_check": Pool(serves=("index_check",)),

@@ -1,8 +1,6 @@
 """Supervisor: keeps the wanted number of each program's processes running, and restarts them for ever.
 
-A draining process delays no other, and none outlives the supervisor, even after a SIGKILL.
-docs/decisions/0005-own-supervisor.md says why it is our own.
-"""
+A draining process delays no other, and none outlives the supervisor, even after a SIGKILL (docs/decisions/0005)."""
 
 import asyncio
 import os
