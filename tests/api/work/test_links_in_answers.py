@@ -160,8 +160,8 @@ def test_who_waits_gets_the_links_and_the_same_key_gets_them_again(
 
     assert again.json == answers[0].json
     assert list(again.json) == [
-        *("images", "excerpt", "category", "category_confidence", "tags", "language", "engine", "credits_used"),
-        *("warnings", "image_note", "generated_at"),
+        *("images", "excerpt", "category", "category_confidence", "tags", "language", "engine", "origin"),
+        *("credits_used", "warnings", "image_note", "generated_at"),
     ]
     assert again.headers["x-credits-remaining"] == str(1_000 - 3)
     assert again.headers["x-engine"] == "extractive+drawn"
