@@ -174,6 +174,7 @@ def _settings(search: SearchEngine, told: ToldEngines, folder: Path) -> dict[str
         "PRESSROOM_METADATA__ENGINES": "extractive",
         "PRESSROOM_PICTURES__ENGINES": "drawn",
         "PRESSROOM_MODELS__DOWNLOAD": "never",
+        "PRESSROOM_MARKS__ENABLED": "false",  # a mark has the time and a number of its own, so no two files are alike
         "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL": str(tiny_whisper.build(folder / "whisper")),
         "PRESSROOM_TRANSCRIPTION__WHISPER__DEVICE": "cpu",
         "PRESSROOM_TRANSCRIPTION__WHISPER__CPU_THREADS": "1",

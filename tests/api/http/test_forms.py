@@ -184,7 +184,7 @@ def test_a_form_that_is_not_as_it_must_be_is_refused_and_leaves_nothing(
 
 
 def test_a_form_of_too_many_parts_is_told_how_many_it_may_have(clean: Service, client: Payer) -> None:
-    answer = send(clean, client.api_key, AUDIO, MUSIC, *[(f"x{n}", b"1", None) for n in range(1_006)])
+    answer = send(clean, client.api_key, AUDIO, MUSIC, *[(f"x{n}", b"1", None) for n in range(1_007)])
 
     assert answer.json["message"] == "The form has more than 1,008 parts; send fewer."
 
