@@ -9,9 +9,10 @@ import typer
 
 from pipeline.errors import InvalidRequest
 from pipeline.marks.receipts import MAX_BYTES, fingerprint, verify_receipt
+from pipeline.marks.verified import Verified
 from scripts.commands import SERVICE, under
 from scripts.terminal import tell
-from workers.media.marks.verifying import Verified, verify_file
+from workers.media.marks.verifying import verify_file
 
 #: A sentence for each status; those that are no proof end the command with 1.
 SAID = {

@@ -1,15 +1,14 @@
 """Verification: the handler of POST /verify."""
 
-from dataclasses import asdict
-
-from capabilities.marks.kinds import VerifyOutput, VerifyRequest
+from capabilities.marks.kinds import VerifyRequest
 from pipeline.database import Database
+from pipeline.marks.verified import Verified
 from workers.handler import Done, Handler, Outcome, Task
 from workers.media.marks.marking import current_identity
 from workers.media.marks.verifying import verify_file
 
 
-class VerificationHandler(Handler[VerifyRequest, VerifyOutput]):
+class VerificationHandler(Handler[VerifyRequest, Verified]):
     """Reads the marks of one file at a time, beside the pictures of its process."""
 
     runs_apart = True
@@ -18,9 +17,9 @@ class VerificationHandler(Handler[VerifyRequest, VerifyOutput]):
         """Take the database that has the certificates made here."""
         self._database = database
 
-    def carry_out(self, task: Task[VerifyRequest]) -> Outcome[VerifyOutput]:
+    def carry_out(self, task: Task[VerifyRequest]) -> Outcome[Verified]:
         """Read the marks of one file."""
         own = current_identity(self.settings.marks, self._database)
         with task.upload("file") as file:
             found = verify_file(file, trusted=own.root)
-        return Done(VerifyOutput(**asdict(found)))
+        return Done(found)

@@ -3,19 +3,15 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import IO, Any, Literal, get_args
+from typing import IO, Any, get_args
 
 from pipeline.kind import Origin
 from pipeline.log import get_logger
+from pipeline.marks.verified import Status, Verified
 from workers.media.marks.marking import ASSERTION, SOURCES
 
 log = get_logger(__name__)
 
-#: signed: a manifest of Pressroom's, and the file as it was. altered: changed since it was signed. tagged: a mark
-#: without a signature, as in streams. foreign: signed by another program. unmarked: no mark was found.
-Status = Literal["signed", "altered", "tagged", "foreign", "unmarked"]
-STATUSES: tuple[Status, ...] = get_args(Status)
 #: How the formats that can carry a manifest begin, from which byte on.
 BEGINNINGS: tuple[tuple[int, bytes, str], ...] = (
     (8, b"WAVE", "audio/wav"),
@@ -36,23 +32,6 @@ UNTRUSTED = frozenset({"signingCredential.untrusted"})
 SHOWN = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What a file says of its making. Of an altered file, what was said before it was altered."""
-
-    status: Status
-    #: The last part of IPTC's digital source type.
-    source: str | None = None
-    origin: Origin | None = None
-    engine: str | None = None
-    model: str | None = None
-    made_at: str | None = None
-    job: str | None = None
-    #: The common name in the signer's certificate, and whether it belongs to one that was given as trusted.
-    signer: str | None = None
-    is_trusted: bool = False
-
-
 def verify_file(file: IO[bytes], *, trusted: bytes | None = None) -> Verified:
     """Return what the marks in a seekable file say; `trusted`: root certificates in PEM.
 
@@ -71,9 +50,9 @@ def verify_file(file: IO[bytes], *, trusted: bytes | None = None) -> Verified:
         except (c2pa.C2paError, ValueError) as error:
             log.info("manifest not read", reason=str(error)[:SHOWN])
             file.seek(0)
-            return Verified("altered" if _mentions(file, b"c2pa") else "unmarked")
+            return Verified(status="altered" if _mentions(file, b"c2pa") else "unmarked")
     found = TAG.search(head)
-    return Verified("tagged", source=found[1].decode()) if found else Verified("unmarked")
+    return Verified(status="tagged", source=found[1].decode()) if found else Verified(status="unmarked")
 
 
 def _mentions(file: IO[bytes], word: bytes) -> bool:
@@ -106,10 +85,12 @@ def _read(store: Mapping[str, Any]) -> Verified:
     is_trusted = store.get("validation_state") == "Trusted"
     if made is None:
         generator: Mapping[str, Any] = next(iter(manifest.get("claim_generator_info", [])), {})
-        return Verified("foreign", source, engine=str(generator.get("name", ""))[:SHOWN] or None, signer=signer)
+        name = str(generator.get("name", ""))[:SHOWN] or None
+        return Verified(status="foreign", source=source, engine=name, signer=signer)
     text = {name: str(made[name])[:SHOWN] for name in ("engine", "model", "made_at", "job") if made.get(name)}
     origin = made.get("origin") if made.get("origin") in get_args(Origin) else None
-    return Verified("altered" if faults else "signed", source, origin, signer=signer, is_trusted=is_trusted, **text)
+    status: Status = "altered" if faults else "signed"
+    return Verified(status=status, source=source, origin=origin, signer=signer, is_trusted=is_trusted, **text)
 
 
 def _sources(actions: Mapping[str, Any]) -> list[str]:
