@@ -90,7 +90,7 @@ class TryPage:
     accepts: Mapping[str, str] = field(default_factory=dict)
     #: The parameter by which it shows a job that it made; None: it fills its form with what the job was asked.
     shows_by: str | None = None
-    #: Whether and how many are done at once.
+    #: How many it takes at once, if several.
     bulk: Bulk | None = None
     #: Files of api/dashboard, or of the folder `dashboard` of the capability.
     template: str = "try/page.html"

@@ -67,7 +67,7 @@ class MassChangeRow(Row, table=True):
     finished_at: datetime | None = Field(sa_column=moment(nullable=True))
 
 
-#: What can be paused. A provider is a search provider or an endpoint.
+#: Scopes of a pause. A provider is a search provider or an endpoint.
 PAUSE_SCOPES = ("queue", "kind", "provider", "account")
 
 

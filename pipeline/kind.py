@@ -48,7 +48,7 @@ class Stored(BaseModel):
 #: Prefix of a field whose value is an uploaded file; the file's name follows.
 UPLOADED = "upload:"
 
-#: Who made an answer: a model or a synthesiser, rules that draw or mix, or nobody, since it was read from the input.
+#: Origin of an answer: a model or synthesiser; rules that draw or mix; or the input, which it quotes.
 Origin = Literal["synthetic", "composed", "extracted"]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.quality.listening import RATE, Floats
 
-#: What the network was trained with: seconds at a time, and its spectrum's window, hop and bands.
+#: Parameters of the network's training: seconds at a time, and its spectrum's window, hop and bands.
 SECONDS, WINDOW, HOP, BANDS = 9.01, 321, 160, 120
 
 

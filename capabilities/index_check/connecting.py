@@ -18,9 +18,9 @@ from pipeline.database import Statement
 from pipeline.errors import InvalidRequest, NotReady
 from pipeline.settings import Settings
 
-#: What people call a service.
+#: Names of the services for people.
 TITLES = {SEARCH_CONSOLE: "Google Search Console", BING_WEBMASTER: "Bing Webmaster Tools"}
-#: What to do when a service lists no site.
+#: Advice for a service that lists no site.
 HINTS = {
     SEARCH_CONSOLE: "In Search Console, Settings, Users and permissions, add it as a user of the property, and connect"
     " again.",

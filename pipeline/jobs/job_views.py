@@ -28,7 +28,7 @@ class ItemView:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a job is about: the beginning of its first item's text, and the key of a picture or sound of it."""
+    """The subject of a job: the beginning of its first item's text, and the key of a picture or sound of it."""
 
     subject: str | None
     artifact: str | None

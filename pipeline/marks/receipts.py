@@ -54,7 +54,7 @@ class LedgerLine(BaseModel):
 
 
 class ReceiptContent(BaseModel):
-    """What is signed."""
+    """The signed part of a receipt."""
 
     job: UUID
     kind: str

@@ -26,7 +26,7 @@ class EngineState:
     models: Sequence[str]
     #: Models of the catalogue that would give it more, and are not here.
     missing: Sequence[str]
-    #: What an operator should know although it is ready.
+    #: A note for the operator, although it is ready.
     warning: str
     #: Its models of the catalogue, here or not: model, bytes, gives, licence, is_here, is_removable and fault.
     stock: Sequence[Mapping[str, Any]]

@@ -73,7 +73,7 @@ class Page:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a page."""
+    """The outcome of a page."""
 
     changed: int = 0
     refused: dict[str, int] = field(default_factory=dict)

@@ -46,7 +46,7 @@ class Host:
 
     @property
     def machine(self) -> str:
-        """What leases of its processes end with."""
+        """The last digits of its processes' leases."""
         return hashlib.sha256(self.boot_id.read_bytes()).hexdigest()[:8]
 
     @property

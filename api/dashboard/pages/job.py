@@ -27,7 +27,7 @@ MOST_DELIVERIES = 10
 SHOWN_CHARACTERS = 2_000
 MOST_WORDS = 4
 WORD_CHARACTERS = 80
-#: What the request id of a table's jobs begins with (bulk.js).
+#: Prefix of the request ids of a table's jobs (bulk.js).
 TABLE = "table-"
 
 

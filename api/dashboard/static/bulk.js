@@ -226,7 +226,7 @@ async function adopt(state, jobs) {
     for (const one of told) if (rows[one.index]) rows[one.index].name = one.name ?? job.name ?? "";
     await readRows(state, job.id, rows);
   }
-  // Of a pause, what was cancelled was sent again.
+  // Items that a pause cancelled were sent again.
   const isOver = (row) => row.state === "cancelled" && jobs.length > 1;
   state.table.remove(state.rows.filter(isOver));
   state.rows = state.rows.filter((row) => !isOver(row));

@@ -24,7 +24,7 @@ async function show() {
   place.hidden = false;
 }
 
-// What the server has written stays where this fails.
+// If this fails, the server's rendering stays.
 const begin = () => show().catch(() => null);
 if (isOpen()) {
   begin();

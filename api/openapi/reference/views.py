@@ -19,7 +19,7 @@ HEADINGS = {
     "transcription": "Transcripts",
     "vision": "Alt text and posts",
 }
-#: What stands behind the capabilities, in this order.
+#: Entries after the capabilities, in this order.
 LAST = ("openai", "jobs", "webhooks", "account", "files", "service")
 
 

@@ -11,7 +11,7 @@ from pipeline.database import Row, Statement
 
 #: Days of a plot.
 DAYS = 90
-#: What people call an index.
+#: Names of the indexes for people.
 TITLES = {"duckduckgo": "DuckDuckGo", "mixed": "Several engines"}
 #: Days that count as recent.
 RECENT = 7
@@ -19,7 +19,7 @@ RECENT = 7
 
 @dataclass(slots=True)
 class Track:
-    """What one index says of a monitor's pages: how many of the `known` ones it lists now, and its changes by day."""
+    """One index's view of a monitor's pages: how many of the `known` ones it lists now, and its changes by day."""
 
     monitor_id: UUID
     index: str
@@ -31,7 +31,7 @@ class Track:
 
     @property
     def title(self) -> str:
-        """What people call the index."""
+        """The index's name for people."""
         return title_of(self.index)
 
     def recent(self, today: date) -> tuple[int, int]:

@@ -57,7 +57,7 @@ def add_providers(names: Sequence[str]) -> Statement[None]:
     )
 
 
-# What an operator has paused rests, but for a misconfigured one.
+# A paused provider rests, unless it is misconfigured.
 _LOOK = SQL(
     "SELECT p.name, CASE WHEN s.is_paused AND {state} <> {misconfigured} THEN {open} ELSE {state} END AS state,"
     " greatest(p.next_at, p.busy_until, p.open_until, CASE WHEN s.is_paused THEN now() + {pause} END) - now() AS wait,"

@@ -20,7 +20,7 @@ from workers.media.marks.marking import MIXED, Made
 
 #: The longest music: 25 MB can hold months of silence.
 MAX_MUSIC = timedelta(hours=4)
-#: What made a mix of two uploads.
+#: The maker of a mix of two uploads.
 MIX = Made("ffmpeg", "composed", MIXED)
 
 

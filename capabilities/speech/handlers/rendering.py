@@ -52,7 +52,7 @@ class SpeechRenderer:
 
     @property
     def made(self) -> Made:
-        """What its sound says of its making."""
+        """The mark for its sound."""
         source = BY_RULES if self.engine.name == FALLBACK else TRAINED
         return Made(self.engine.name, source=source, model=self.engine.model_of(self.voice.id))
 

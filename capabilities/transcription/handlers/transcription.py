@@ -36,7 +36,7 @@ from workers.media.audio.track import Track, windows
 
 log = get_logger(__name__)
 
-#: What is decoded of a long recording before its stream begins; up to half of it is heard at once.
+#: Length that is decoded of a long recording before its stream begins; up to half of it is heard at once.
 HEAD = timedelta(seconds=60)
 #: Longest decoding: four hours take a quiet core less than a minute, and a busy machine several.
 DECODING_LIMIT = timedelta(minutes=15)

@@ -43,7 +43,7 @@ Fields = Mapping[str, Any]
 Files = Mapping[str, Upload | None]
 Target = str | PathLike[str] | None
 
-#: What to do when another server answers, or none.
+#: Advice when another server answers, or none.
 OTHER_ADDRESS = "Name the service by url=… or PRESSROOM_URL."
 
 _random = SystemRandom()

@@ -1,4 +1,4 @@
-"""What operators have paused; see models/operations.py."""
+"""The pauses that operators make; see models/operations.py."""
 
 from alembic import op
 from sqlalchemy import CheckConstraint, Column, DateTime, String, func

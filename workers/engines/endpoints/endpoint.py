@@ -34,7 +34,7 @@ class EndpointEngine:
         #: Callers at once; the client limits their requests.
         self.places = own.slots
         self.models: tuple[str, ...] = ()
-        #: What an operator should know although the server answers.
+        #: A note for the operator, although the server answers.
         self.fault = ""
         self._on_change: Callable[[], None] = ignore
         self.pause = timedelta(seconds=own.pause_seconds)

@@ -19,7 +19,7 @@ log = get_logger(__name__)
 
 #: How often a process looks. Its families look for changed endpoints when they look for models.
 LOOK_EVERY = timedelta(seconds=5)
-#: What a removed endpoint offered is deleted again after this: until then a pool may publish it.
+#: Offers of a removed endpoint are deleted again after this time: until then a pool may publish them.
 GONE_AFTER_SECONDS = 20.0
 
 

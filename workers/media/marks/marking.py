@@ -57,7 +57,7 @@ class NotMarked(PressroomError):
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What made a file; `source` is the last part of a digital source type."""
+    """The maker of a file; `source` is the last part of a digital source type."""
 
     engine: str
     origin: Origin = "synthetic"

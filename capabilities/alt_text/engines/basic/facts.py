@@ -26,7 +26,7 @@ RUNNING, LEAST_WIDTH, MOSTLY = 5, 0.45, 0.4
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was found in a picture; `noun` is one of words.toml's, colours are names of colours.NAMES."""
+    """Findings in a picture; `noun` is one of words.toml's, colours are names of colours.NAMES."""
 
     noun: str
     #: The texts that may be quoted, in the order of reading.

@@ -57,7 +57,7 @@ def test_voices_are_those_that_the_pools_offer(
     # In a database of its own: the API that other tests share never hears of it.
     database.run(publish_offers([Offer("synthesis", "espeak", ready=True, content={"voices": [natural, older]})]))
     with start_service(tmp_path / "service", database_url=database_url, redis_url=redis_url) as service:
-        # What is shipped, until the pools were heard.
+        # The shipped list, until the pools have reported.
         wait_for(lambda: service.get("/tts/voices").json["total"] == 2)
         listed = service.get("/tts/voices").json
         robotic = {**natural, "id": "o", "quality": "robotic", "local": True}
