@@ -15,6 +15,7 @@ from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from pipeline.storage.streams import Parts
 from workers.engines.resources import Resources
+from workers.engines.tokens import Tokens
 from workers.media.marks.marking import Made
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
@@ -73,6 +74,7 @@ class Task(Protocol[I_co]):
     price: int
     attempts: int
     checkpoint: Mapping[str, Any] | None
+    tokens: Tokens
 
     @property
     def input(self) -> I_co:

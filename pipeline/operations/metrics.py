@@ -19,6 +19,8 @@ from pipeline.wakes.redis_away import REDIS_AWAY
 
 #: The Redis hash with all sums.
 HASH = "pressroom:metrics"
+#: Tokens of delivered items, by engine and use: prompt or completion.
+TOKENS = "pressroom_tokens_total"
 #: Upper bounds of a histogram, in seconds: from an idle round trip to a long job.
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1_800.0)
 

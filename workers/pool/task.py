@@ -20,6 +20,7 @@ from pipeline.lifecycle import Beat, ClaimedItem
 from pipeline.storage.artifacts import Artifacts, artifact_key, upload_key
 from pipeline.storage.streams import Parts
 from workers.engines import Stopped
+from workers.engines.tokens import Tokens
 from workers.media.marks.marking import Made, Marker
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
@@ -61,6 +62,7 @@ class LeasedTask(Generic[I]):
         self._lease_for = lease_for
         self._announce = announce
         self._marker = marker
+        self.tokens = Tokens()
         self._hashes: dict[str, Any] = {}
         self._parts = Parts()
         self._is_stopped = False

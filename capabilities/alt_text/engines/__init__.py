@@ -1,12 +1,13 @@
 """Captioning: engines that describe pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from capabilities.alt_text.kinds.fields import MODES, NO_HINTS, Caption, Hints, Mode
 from pipeline.errors import PressroomError
 from workers.engines import never
+from workers.engines.tokens import Tokens, current
 from workers.media.images.picture import Picture
 
 __all__ = [
@@ -39,12 +40,15 @@ FALLBACK = "basic"
 
 @dataclass(frozen=True, slots=True)
 class CaptionRequest:
-    """A picture, the modes of the texts that are wanted, their language (ISO 639-1), and what is known of it."""
+    """A picture, the modes of the texts that are wanted, their language (ISO 639-1), and what is known of it.
+
+    Engines whose models count tokens add them to `tokens`."""
 
     picture: Picture
     modes: tuple[Mode, ...]
     language: str
     hints: Hints = NO_HINTS
+    tokens: Tokens = field(default_factory=current)
 
 
 Captions = Mapping[Mode, Caption]

@@ -97,7 +97,7 @@ class EndpointCaptioner(EndpointEngine):
         look: SecondLook | None = None,
     ) -> Question:
         messages = messages_of(wish, modes, urls[id(wish)], look)
-        return Question(messages, schema_of(modes), most_tokens_of(modes, wish.language))
+        return Question(messages, schema_of(modes), most_tokens_of(modes, wish.language), wish.tokens)
 
     def _ask(
         self, questions: Iterable[Question], stop: Callable[[], bool]

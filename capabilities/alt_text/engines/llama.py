@@ -29,6 +29,7 @@ from workers.engines.llama.server import Answer
 from workers.engines.model_choice import settled
 from workers.engines.ocr import Reader
 from workers.engines.thread_pool import ThreadPool
+from workers.engines.tokens import counting
 from workers.models.catalogue import read_catalogue
 
 
@@ -77,10 +78,11 @@ class Llama(LlamaEngine):
         try:
             require_language(wish.language, self.languages())
             picture = picture_url(wish.picture.image)
-            said = self._ask(wish, wish.modes, picture, stop)
-            (result,) = self._judge.judge(
-                [wish], [said], lambda looks: [self._look_again(look, picture, stop) for look in looks]
-            )
+            with counting(wish.tokens):
+                said = self._ask(wish, wish.modes, picture, stop)
+                (result,) = self._judge.judge(
+                    [wish], [said], lambda looks: [self._look_again(look, picture, stop) for look in looks]
+                )
         except PressroomError as error:
             return error
         return result

@@ -9,6 +9,7 @@ from capabilities.alt_text.handlers.caption_cache import Source
 from capabilities.alt_text.kinds.fields import Caption, Mode, PictureTexts
 from pipeline.errors import PressroomError
 from workers.engines.model_choice import models_of
+from workers.engines.tokens import Tokens
 from workers.handler import Done, Failed, Outcome, Release
 from workers.media.images.picture import Picture
 from workers.models.advice import what_writes
@@ -28,6 +29,7 @@ class PendingCaption:
     engine: Captioner
     source: Source
     is_stopped: Callable[[], bool]
+    tokens: Tokens
     hints: Hints = NO_HINTS
     sha256: bytes = b""
     picture: Picture | None = None

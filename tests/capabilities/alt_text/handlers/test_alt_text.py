@@ -25,6 +25,7 @@ from pipeline.errors import PressroomError
 from pipeline.settings import Settings
 from workers.engines import EngineUnavailable, Stopped
 from workers.engines.resources import Resources
+from workers.engines.tokens import Tokens
 from workers.handler import Done, Failed, Release
 from workers.media.downloads.fetcher import Fetched
 from workers.media.images import decoders
@@ -94,6 +95,7 @@ class Painter:
         return [self._one(wish) for wish in wishes]
 
     def _one(self, wish: CaptionRequest) -> Any:
+        wish.tokens.add(self.name, {"usage": {"prompt_tokens": 300, "completion_tokens": 40}})
         pixel = wish.picture.image.getpixel((0, 0))
         if (error := self.fails.get(pixel)) is not None:
             return error
@@ -105,6 +107,7 @@ class Task:
 
     def __init__(self, url: str, mode: str = "short", language: str = "en") -> None:
         self.input = PictureInput(image_url=url, mode=mode, language=language)
+        self.tokens = Tokens()
         self.stopped = False
 
     def store(self, data: bytes, *, suffix: str) -> str:
@@ -233,8 +236,10 @@ def test_the_same_url_is_downloaded_once_and_the_same_bytes_go_through_the_model
     engine = Painter()
     web = Web(r=png("red"), same=png("red"))
 
-    outcomes = handler_of(web, engine).run([Task("r"), Task("r", "seo"), Task("same", "all"), Task("r", language="es")])
+    tasks = [Task("r"), Task("r", "seo"), Task("same", "all"), Task("r", language="es")]
+    outcomes = handler_of(web, engine).run(tasks)
 
+    assert [bool(task.tokens) for task in tasks] == [True, False, False, True]
     assert web.asked == ["r", "same"]
     assert [(wish.modes, wish.language) for wish in engine.seen[0]] == [
         (("short", "long", "seo"), "en"),
