@@ -1,1 +1,7 @@
-"""The tables, as migrations make them. Programs read and write rows by SQL (pipeline/lifecycle)."""
+"""The tables, a class `…Row` each, as the migrations make them: what Alembic compares, and readers look up.
+
+Programs read and write rows by SQL; those of jobs, items, accounts and the ledger are `pipeline.lifecycle`'s alone."""
+
+from models import accounts, index_check, jobs, ledger, memories, operations, webhooks
+
+__all__ = ["accounts", "index_check", "jobs", "ledger", "memories", "operations", "webhooks"]

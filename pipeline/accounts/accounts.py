@@ -13,7 +13,7 @@ from pipeline.accounts.sign_in import add_link, set_operator
 from pipeline.database import Database, Statement, nothing
 from pipeline.settings import LimitSettings, TierLimits
 
-#: Tiers are what limits are set for; the CHECK of the account's row names them too.
+#: Tiers are what limits are set for; `models.accounts` has the same for its CHECK.
 TIERS = tuple(name for name, field in LimitSettings.model_fields.items() if field.annotation is TierLimits)
 #: Credits of a fresh system's first account.
 FIRST_CREDITS = 10_000

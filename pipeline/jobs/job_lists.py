@@ -34,7 +34,7 @@ _WANTED = {
         "EXISTS (SELECT FROM unnest(%(routes)s::text[]) r WHERE j.route = r OR starts_with(j.route, r || '/{'))"
     ),
 }
-#: States of which there are few, with the conditions of their partial indexes (models/migrations).
+#: States of which there are few, with the conditions of their partial indexes (models/jobs.py).
 _FEW = {
     frozenset({"queued", "running"}): SQL("j.finished_at IS NULL"),
     frozenset({"partial", "failed", "cancelled", "expired"}): SQL(
@@ -45,7 +45,7 @@ _FEW = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """Chooses jobs of an account, or of all accounts; a field that is None does not filter.
+    """Which jobs of an account, or of all accounts; a field that is None does not filter.
 
     `routes` are those that a key may use. `id_prefix` is the beginning of an id, with or without dashes; `since` and
     `until` are of its submission, the latter exclusive; `text` is somewhere in its request, whatever the case

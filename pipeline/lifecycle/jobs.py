@@ -9,7 +9,7 @@ from uuid import UUID
 from pipeline.database import SQL, Row, Statement, columns, row_of, rows_of
 from pipeline.lifecycle import SCHEMA, Priority, Submission, Submitted
 
-#: A job's states, as the CHECK of its row has them; it never leaves any but the first two.
+#: A job's states, as `models.jobs` has them for its CHECK; it never leaves any but the first two.
 JobState = Literal["queued", "running", "succeeded", "partial", "failed", "cancelled", "expired"]
 JOB_STATES: tuple[str, ...] = get_args(JobState)
 FINAL_STATES = frozenset(JOB_STATES[2:])
@@ -57,7 +57,7 @@ class Job:
 
     @property
     def is_final(self) -> bool:
-        """True if it has ended, one way or the other."""
+        """Whether it has ended, one way or the other."""
         return self.finished_at is not None
 
     @property
@@ -132,7 +132,11 @@ def find_job(job_id: UUID, account_id: UUID | None = None) -> Statement[Job | No
 
 def find_items(job_id: UUID) -> Statement[list[Item]]:
     """Read the items of a job in order of the request."""
-    return Statement(f"{SELECT_ITEMS} WHERE i.job_id = %(id)s ORDER BY i.index", {"id": job_id}, rows_of(Item))
+    return Statement(
+        f"{SELECT_ITEMS} WHERE i.job_id = %(id)s ORDER BY i.index",
+        {"id": job_id},
+        rows_of(Item),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,13 @@ def find_replay(
     """Tell whether a request was carried out before: its job can be had again, at no cost to anybody."""
     return Statement(
         _IS_REPLAY,
-        {"account": account_id, "route": route, "key": idempotency_key, "hash": request_hash, "window": window},
+        {
+            "account": account_id,
+            "route": route,
+            "key": idempotency_key,
+            "hash": request_hash,
+            "window": window,
+        },
         lambda rows: bool(rows[0]["known"]),
     )
 

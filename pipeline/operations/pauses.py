@@ -14,7 +14,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.registry import Kinds, queues
 from pipeline.settings import Settings
 
-#: Scopes of a pause, as the CHECK of its table has them.
+#: Scopes of a pause, as `models.operations` has them for its CHECK.
 PAUSE_SCOPES = ("queue", "kind", "provider", "account")
 #: Longest reason.
 MAX_REASON = 200

@@ -1,6 +1,6 @@
 """Deliveries: events on their way to webhooks: added, claimed for a try, and reported.
 
-How they fared is read, and one is sent again, in log.py. The life cycle adds those of jobs' ends."""
+How they fared is read, and one is sent again, in log.py. Ends of jobs are added by the trigger `job_ended`."""
 
 import random
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ PAUSES = tuple(
 )
 #: So that what failed together is not sent together again.
 JITTER = 0.1
-#: States of a delivery, as the CHECK of its table has them.
+#: States of a delivery, as `models.webhooks` has it for its CHECK.
 STATES = ("pending", "delivered", "failed")
 #: Characters of an error that are kept, and tries of an event.
 MAX_ERROR = 300

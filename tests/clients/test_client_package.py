@@ -25,7 +25,7 @@ def test_the_client_imports_nothing_of_the_service() -> None:
     loaded = "import json, sys, pressroom; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     ran = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
 
-    others = {"api", "models", "pipeline", "scripts", "workers", "sqlalchemy", "falcon", "redis", "aiohttp", "numpy"}
+    others = {"api", "models", "pipeline", "scripts", "workers", "sqlmodel", "falcon", "redis", "aiohttp", "numpy"}
     assert not others & set(json.loads(ran.stdout))
 
 

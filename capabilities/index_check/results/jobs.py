@@ -192,7 +192,7 @@ _RESTING = SQL("CASE WHEN p.finished_at IS NULL THEN coalesce({resting}, {asked_
     resting=resting(_ROWS, unless=_IS_ASKED_ELSEWHERE), asked_again=asked_again(SQL("p"))
 )
 _COUNTED = SQL(
-    # Counted from the items, and so never wrong; each count has its own index (models/migrations).
+    # Counted from the items, and so never wrong; each count has its own index (models/index_check.py).
     "SELECT p.*, now() AS now, {begins} AS begins, {resting} AS resting,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id AND i.output->>'reason' = 'indexed') AS indexed,"
     " (SELECT count(*) FROM item i WHERE i.job_id = p.id"

@@ -1,8 +1,6 @@
 -- The tables as the first release has them. Changes to them are in the migrations that follow.
--- Busy tables keep room in their pages for new versions of rows (HOT updates), and are vacuumed early.
 
--- The rules of a row are one function's: PostgreSQL reads each CHECK anew for every statement that writes, some 3 us
--- (docs/decisions/0048-one-check-for-a-busy-table.md).
+-- The rules of a row are one function's, because each CHECK is read anew by every statement that writes.
 CREATE FUNCTION account_holds_to_rules(available bigint, tier text, email text)
 RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$ BEGIN RETURN (available >= 0) AND (tier IN ('free', 'pro', 'enterprise')) AND (email = lower(email)); END $$;
@@ -17,8 +15,6 @@ CREATE FUNCTION job_holds_to_rules(
 RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$ BEGIN RETURN (state IN ('queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled', 'expired')) AND ((state IN ('queued', 'running')) = (finished_at IS NULL)) AND (items_ok + items_failed <= items_total) AND (credits_captured BETWEEN 0 AND credits_held); END $$;
 
--- available excludes what open jobs hold; it is the sum of the ledger's changes and never below zero. email and
--- password_hash (argon2id) are for the dashboard. Operators see and change what is of all accounts.
 CREATE TABLE account (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     name varchar NOT NULL,
@@ -29,18 +25,13 @@ CREATE TABLE account (
     password_hash varchar,
     is_operator boolean DEFAULT false NOT NULL,
     suspended_at timestamptz,
-    webhook_id uuid,  -- its own webhook, whose secret signs what is sent; no foreign key, as it names the account
-    -- Items of its open jobs. They count too many for a while, never too few: jobs that have just ended (ended_job),
-    -- and items that have ended in jobs that go on.
+    webhook_id uuid,
     open_items bigint DEFAULT 0 NOT NULL,
     open_by_kind jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT account_rules_check CHECK (account_holds_to_rules(available, tier, email)),
     PRIMARY KEY (id)
 ) WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_analyze_scale_factor='0.02');
 
--- hint is the key's last four characters, so that its owner can tell keys apart. is_dashboard is the one key of an
--- account that stands for its sessions; nobody knows its secret. The limits are the key's own, beside those of its
--- account; null is none.
 CREATE TABLE api_key (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     account_id uuid NOT NULL,
@@ -52,14 +43,13 @@ CREATE TABLE api_key (
     revoked_at timestamptz,
     is_dashboard boolean DEFAULT false NOT NULL,
     requests_per_minute integer,
-    credits_per_month bigint,  -- captured in a month of UTC, and held
-    routes text[],  -- paths that it may be used for
+    credits_per_month bigint,
+    routes text[],
     CONSTRAINT api_key_credits_per_month_check CHECK ((credits_per_month >= 0)),
     CONSTRAINT api_key_requests_per_minute_check CHECK ((requests_per_minute > 0)),
     PRIMARY KEY (id)
 );
 
--- The looks of an account's latest posts, the last first; the blog capability says how many.
 CREATE TABLE cover_record (
     account_id uuid NOT NULL,
     posts jsonb NOT NULL,
@@ -67,8 +57,6 @@ CREATE TABLE cover_record (
     PRIMARY KEY (account_id)
 );
 
--- An account's available is the sum of available_change, and what its open jobs hold that of held_change. Route and
--- key stand here too, because the ledger outlives its jobs and is what usage is counted from.
 CREATE TABLE credit_entry (
     id bigint GENERATED ALWAYS AS IDENTITY,
     account_id uuid NOT NULL,
@@ -84,7 +72,6 @@ CREATE TABLE credit_entry (
     PRIMARY KEY (id)
 );
 
--- A job that its account's open_items still has in it; the sweep takes it off within about a second.
 CREATE TABLE ended_job (
     account_id uuid NOT NULL,
     job_id uuid NOT NULL,
@@ -93,32 +80,30 @@ CREATE TABLE ended_job (
     PRIMARY KEY (account_id, job_id)
 );
 
--- A schedule that makes index jobs. It is no work itself: jobs and items carry that.
 CREATE TABLE index_monitor (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
-    api_key_id uuid NOT NULL,  -- the key that made it, which pays while it is valid
+    api_key_id uuid NOT NULL,
     name varchar,
     every varchar NOT NULL,
     state varchar DEFAULT 'active' NOT NULL,
-    request jsonb NOT NULL,  -- fields of its jobs: engine, index, diagnose
-    urls jsonb,  -- or else: sitemap_url
+    request jsonb NOT NULL,
+    urls jsonb,
     sitemap_url varchar,
-    total_urls integer,  -- of the last run, or as sent; null: the sitemap has not been read
+    total_urls integer,
     webhook_id uuid,
-    next_at timestamptz DEFAULT now() NOT NULL,  -- when the next job is due
-    busy_until timestamptz,  -- a sweep makes its job; lost after that
-    open_job_id uuid,  -- a job whose answers have not been looked at
+    next_at timestamptz DEFAULT now() NOT NULL,
+    busy_until timestamptz,
+    open_job_id uuid,
     last_job_id uuid,
     last_run_at timestamptz,
-    skipped jsonb,  -- why no job was made the last time: code, message, at
+    skipped jsonb,
     created_at timestamptz DEFAULT now() NOT NULL,
     CONSTRAINT index_monitor_every_check CHECK (every IN ('day', 'week')),
     CONSTRAINT index_monitor_state_check CHECK (state IN ('active', 'paused')),
     PRIMARY KEY (id)
 );
 
--- An answer that differs from the last one of the same index about the same URL.
 CREATE TABLE index_monitor_change (
     id bigint GENERATED ALWAYS AS IDENTITY,
     monitor_id uuid NOT NULL,
@@ -127,89 +112,82 @@ CREATE TABLE index_monitor_change (
     change varchar NOT NULL,
     index varchar NOT NULL,
     provider varchar NOT NULL,
-    proof_url varchar,  -- of a URL that is newly indexed
+    proof_url varchar,
     checked_at timestamptz NOT NULL,
-    before_at timestamptz NOT NULL,  -- when the answer was given that no longer holds
+    before_at timestamptz NOT NULL,
     CONSTRAINT index_monitor_change_change_check CHECK (change IN ('newly_indexed', 'dropped')),
     PRIMARY KEY (id)
 );
 
--- The last real answer of one index about one URL of a monitor.
 CREATE TABLE index_monitor_page (
     monitor_id uuid NOT NULL,
-    page bytea NOT NULL,  -- SHA-256 of the URL
+    page bytea NOT NULL,
     index varchar NOT NULL,
     is_indexed boolean NOT NULL,
     checked_at timestamptz NOT NULL,
     PRIMARY KEY (monitor_id, page, index)
 );
 
--- One image, one URL, or the whole request. captured is what was earned, never more than price.
 CREATE TABLE item (
     id bigint GENERATED ALWAYS AS IDENTITY,
     public_id uuid DEFAULT gen_random_uuid() NOT NULL,
     job_id uuid NOT NULL,
-    index integer NOT NULL,  -- place in the request, from 0
+    index integer NOT NULL,
     kind varchar NOT NULL,
-    round bigint NOT NULL,  -- the turn it takes, for fairness
+    round bigint NOT NULL,
     state varchar DEFAULT 'ready' NOT NULL,
-    run_at timestamptz,  -- when a waiting item is due
-    lease_id uuid,  -- the claim it is, or last was, out on; a report with another one changes nothing
+    run_at timestamptz,
+    lease_id uuid,
     lease_until timestamptz,
-    attempts integer DEFAULT 0 NOT NULL,  -- reported retries
-    crashes integer DEFAULT 0 NOT NULL,  -- leases that ran out
+    attempts integer DEFAULT 0 NOT NULL,
+    crashes integer DEFAULT 0 NOT NULL,
     price integer NOT NULL,
     captured integer DEFAULT 0 NOT NULL,
-    progress jsonb,  -- {"done", "total"} in the kind's unit
-    checkpoint jsonb,  -- where a next attempt goes on
+    progress jsonb,
+    checkpoint jsonb,
     input jsonb NOT NULL,
     output jsonb,
     error jsonb,
     created_at timestamptz DEFAULT now() NOT NULL,
     updated_at timestamptz DEFAULT now() NOT NULL,
-    lane varchar,  -- what is claimed together, at one pace; null, of a release before: the kind
+    lane varchar,
     CONSTRAINT item_rules_check CHECK (item_holds_to_rules(state, run_at, lease_id, lease_until, captured, price)),
     PRIMARY KEY (id)
 ) WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_analyze_scale_factor='0.02');
 
--- One request. credits_held is all that was ever set aside; captured plus released make it up at the end. Neither it
--- nor its items and ledger lines have foreign keys (docs/decisions/0010): the life cycle locks and checks what they
--- name in the same statement, and pipeline.accounts.ledger looks for orphans.
 CREATE TABLE job (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
     api_key_id uuid NOT NULL,
-    kind varchar NOT NULL,  -- what was asked for: a name in pipeline.registry
-    route varchar NOT NULL,  -- the path it was asked at: a kind may have several
+    kind varchar NOT NULL,
+    route varchar NOT NULL,
     source varchar,
-    request jsonb NOT NULL,  -- without what its items hold
-    request_id varchar NOT NULL,  -- X-Request-Id of the request that made it
+    request jsonb NOT NULL,
+    request_id varchar NOT NULL,
     state varchar DEFAULT 'queued' NOT NULL,
     items_total integer NOT NULL,
     items_ok integer DEFAULT 0 NOT NULL,
     items_failed integer DEFAULT 0 NOT NULL,
     credits_held integer NOT NULL,
     credits_captured integer DEFAULT 0 NOT NULL,
-    engine varchar,  -- the engine of the item that was reported last
+    engine varchar,
     idempotency_key varchar,
     request_hash bytea NOT NULL,
-    keep_for interval NOT NULL,  -- results are kept so long after the end
+    keep_for interval NOT NULL,
     deadline timestamptz NOT NULL,
     created_at timestamptz DEFAULT now() NOT NULL,
-    started_at timestamptz,  -- first claim
+    started_at timestamptz,
     finished_at timestamptz,
-    expires_at timestamptz,  -- from then on the result is gone
-    purged_at timestamptz,  -- items and request text were deleted
+    expires_at timestamptz,
+    purged_at timestamptz,
     error jsonb,
-    deleted_at timestamptz,  -- its account deleted request and result
-    webhook_url varchar,  -- is told of its end
-    webhook_events varchar[],  -- of which ends; null: of all
+    deleted_at timestamptz,
+    webhook_url varchar,
+    webhook_events varchar[],
     CONSTRAINT job_rules_check CHECK (job_holds_to_rules(state, finished_at, items_total, items_ok, items_failed, credits_held, credits_captured)),
     PRIMARY KEY (id)
 ) WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_analyze_scale_factor='0.02');
 
--- A key's charges from the start of before's month (UTC) up to before, when no more lines can come. Only a memo: the
--- ledger has the same lines, and says the same without this row.
 CREATE TABLE key_spending (
     api_key_id uuid NOT NULL,
     before timestamptz NOT NULL,
@@ -217,7 +195,6 @@ CREATE TABLE key_spending (
     PRIMARY KEY (api_key_id)
 );
 
--- One account's; version counts how often it was replaced (capabilities/speech/routes/lexicon.py).
 CREATE TABLE lexicon (
     account_id uuid NOT NULL,
     entries jsonb NOT NULL,
@@ -226,68 +203,63 @@ CREATE TABLE lexicon (
     PRIMARY KEY (account_id)
 );
 
--- The API lists and validates from it; the worker has the last word.
 CREATE TABLE offer (
     family varchar NOT NULL,
     engine varchar NOT NULL,
     ready boolean NOT NULL,
-    needs varchar,  -- what is missing, when it is not ready
-    content jsonb NOT NULL,  -- voices, languages
+    needs varchar,
+    content jsonb NOT NULL,
     updated_at timestamptz DEFAULT now() NOT NULL,
-    place integer DEFAULT 0 NOT NULL,  -- in its pool's order of preference, from 0
+    place integer DEFAULT 0 NOT NULL,
     PRIMARY KEY (family, engine)
 );
 
--- A site, or property, that a connection has access to.
 CREATE TABLE owned_site (
     connection_id uuid NOT NULL,
-    property varchar NOT NULL,  -- as the service writes it: https://example.org/, sc-domain:example.org
-    account_id uuid NOT NULL,  -- the connection's, for one look at submission
-    refusals integer DEFAULT 0 NOT NULL,  -- in a row, of this connection alone
-    refused_until timestamptz,  -- until then it is left alone
+    property varchar NOT NULL,
+    account_id uuid NOT NULL,
+    refusals integer DEFAULT 0 NOT NULL,
+    refused_until timestamptz,
     reason varchar,
     PRIMARY KEY (connection_id, property)
 );
 
--- One row a queue and minute. Counts are sums since Redis last had none; null: Redis was away.
 CREATE TABLE queue_sample (
-    at timestamptz NOT NULL,  -- a full minute
+    at timestamptz NOT NULL,
     queue varchar NOT NULL,
     ready integer NOT NULL,
     waiting integer NOT NULL,
     leased integer NOT NULL,
-    oldest_seconds double precision NOT NULL,  -- age of the oldest that is ready
+    oldest_seconds double precision NOT NULL,
     done bigint,
     failed bigint,
-    runs bigint,  -- all that workers were done with, also what is tried again
-    wait_seconds double precision,  -- of all runs together
+    runs bigint,
+    wait_seconds double precision,
     run_seconds double precision,
     PRIMARY KEY (at, queue)
 );
 
--- One search engine with one key: its pace and its circuit breaker, the same for all processes.
 CREATE TABLE search_provider (
-    name varchar NOT NULL,  -- the provider's, and a hash of its address and key
-    next_at timestamptz DEFAULT now() NOT NULL,  -- earliest time of the next query
-    busy_until timestamptz,  -- a query is on its way; lost after that
-    open_until timestamptz,  -- end of the rest, or of the last one
-    step integer DEFAULT 0 NOT NULL,  -- the rest's place in the ladder; 0: none
-    probes integer DEFAULT 0 NOT NULL,  -- of an earlier release; not used
-    off_until timestamptz,  -- the same while no URL waits for it
-    reason varchar,  -- why it rests
-    state varchar DEFAULT 'closed' NOT NULL,  -- of the circuit breaker (capabilities/index_check/providers)
-    blocked_rounds integer DEFAULT 0 NOT NULL,  -- of the release before; not used
-    brief_limits integer DEFAULT 0 NOT NULL,  -- in a row, of an API
-    evasions integer DEFAULT 0 NOT NULL,  -- in a row
-    proven_at timestamptz,  -- it last showed rows of the site asked for, so its empty pages are real
-    blocked_at timestamptz,  -- it last blocked us, or evaded an answer
-    control_at timestamptz,  -- it was last asked for the control site
-    shown_by jsonb,  -- engine behind it: when it last showed a row
-    answered_at timestamptz,  -- it last gave an answer that counts
+    name varchar NOT NULL,
+    next_at timestamptz DEFAULT now() NOT NULL,
+    busy_until timestamptz,
+    open_until timestamptz,
+    step integer DEFAULT 0 NOT NULL,
+    probes integer DEFAULT 0 NOT NULL,
+    off_until timestamptz,
+    reason varchar,
+    state varchar DEFAULT 'closed' NOT NULL,
+    blocked_rounds integer DEFAULT 0 NOT NULL,
+    brief_limits integer DEFAULT 0 NOT NULL,
+    evasions integer DEFAULT 0 NOT NULL,
+    proven_at timestamptz,
+    blocked_at timestamptz,
+    control_at timestamptz,
+    shown_by jsonb,
+    answered_at timestamptz,
     PRIMARY KEY (name)
 );
 
--- A browser that somebody has signed in with; it ends at expires_at, or sooner when it is not used.
 CREATE TABLE session (
     token_hash bytea NOT NULL,
     account_id uuid NOT NULL,
@@ -297,7 +269,6 @@ CREATE TABLE session (
     PRIMARY KEY (token_hash)
 );
 
--- A link that signs in once; its row is deleted when it is used.
 CREATE TABLE sign_in_link (
     token_hash bytea NOT NULL,
     account_id uuid NOT NULL,
@@ -306,7 +277,6 @@ CREATE TABLE sign_in_link (
     PRIMARY KEY (token_hash)
 );
 
--- The newest signs, the others still verify; a link whose key is deleted is dead.
 CREATE TABLE signing_key (
     id integer NOT NULL,
     secret bytea NOT NULL,
@@ -314,35 +284,30 @@ CREATE TABLE signing_key (
     PRIMARY KEY (id)
 );
 
--- An account's access to a service for site owners (capabilities/index_check/sites/connections.py).
 CREATE TABLE site_connection (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
-    service varchar NOT NULL,  -- search_console or bing_webmaster
-    name varchar NOT NULL,  -- whose access it is: a service account's address, say; no secret
-    credentials bytea NOT NULL,  -- encrypted (pipeline/accounts/secret_box.py)
-    fault varchar,  -- why it can't be used until it is connected anew; null: it can
+    service varchar NOT NULL,
+    name varchar NOT NULL,
+    credentials bytea NOT NULL,
+    fault varchar,
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT site_connection_account_id_service_name_key UNIQUE (account_id, service, name)
 );
 
--- A service's pace and quota for a site today, shared by all accounts and processes.
 CREATE TABLE site_quota (
     service varchar NOT NULL,
     property varchar NOT NULL,
-    next_at timestamptz DEFAULT now() NOT NULL,  -- earliest time of the next request
-    day date,  -- the service's day that `used` counts
+    next_at timestamptz DEFAULT now() NOT NULL,
+    day date,
     used integer DEFAULT 0 NOT NULL,
-    rest_until timestamptz,  -- nobody asks before
-    reason varchar,  -- why it rests
-    troubles integer DEFAULT 0 NOT NULL,  -- without an answer, in a row
+    rest_until timestamptz,
+    reason varchar,
+    troubles integer DEFAULT 0 NOT NULL,
     PRIMARY KEY (service, property)
 );
 
--- An account's usage on a day (UTC) at a route by a key, of the summed lines: requests by their holds, credits by
--- their captures, and what both changed of what is held. Only a memo: the ledger has the same lines, and says the
--- same without this row.
 CREATE TABLE usage_day (
     account_id uuid NOT NULL,
     day date NOT NULL,
@@ -354,58 +319,53 @@ CREATE TABLE usage_day (
     PRIMARY KEY (account_id, day, route, api_key_id)
 ) WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_analyze_scale_factor='0.02');
 
--- One row: all lines from before `before` are summed in usage_day, and none of those can come any more.
 CREATE TABLE usage_summed (
     id smallint DEFAULT 1 NOT NULL,
-    before timestamptz,  -- null: none is
+    before timestamptz,
     CONSTRAINT usage_summed_id_check CHECK ((id = 1)),
     PRIMARY KEY (id)
 );
 
--- A search provider's last answer about a page, for all accounts: a cache.
 CREATE TABLE verdict (
-    page bytea NOT NULL,  -- SHA-256 of the match key
+    page bytea NOT NULL,
     provider varchar NOT NULL,
     output jsonb NOT NULL,
     checked_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (page, provider)
 );
 
--- The account's own (account.webhook_id), or a monitor's: an address, and the secret that signs what is sent.
 CREATE TABLE webhook (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
-    url varchar,  -- null: the account has a secret, and no address by default
-    secret varchar NOT NULL,  -- whsec_ and base64, as Standard Webhooks has it; shown once
+    url varchar,
+    secret varchar NOT NULL,
     created_at timestamptz DEFAULT now() NOT NULL,
-    events varchar[],  -- null: all
+    events varchar[],
     secret_at timestamptz DEFAULT now() NOT NULL,
-    previous_secret varchar,  -- signs as well until then
+    previous_secret varchar,
     previous_until timestamptz,
     PRIMARY KEY (id)
 );
 
--- One event for one address: tried until it is taken, or for a day (pipeline/webhooks/deliveries.py). That of a
--- monitor goes to its webhook. Others have an address of their own, and the secret of their account.
 CREATE TABLE webhook_delivery (
     id uuid NOT NULL,
     webhook_id uuid,
-    body varchar NOT NULL,  -- JSON, to the byte as it is signed
+    body varchar NOT NULL,
     state varchar DEFAULT 'pending' NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
-    next_at timestamptz DEFAULT now() NOT NULL,  -- of the next try; while one is made, when it counts as lost
-    status integer,  -- the HTTP status of the last try
-    error varchar,  -- why the last try failed
+    next_at timestamptz DEFAULT now() NOT NULL,
+    status integer,
+    error varchar,
     created_at timestamptz DEFAULT now() NOT NULL,
     ended_at timestamptz,
     account_id uuid,
-    job_id uuid,  -- the job that it tells of
-    url varchar,  -- null: that of the webhook
-    event varchar,  -- its type; rows of the release before have it in the body alone
-    attempts_before integer DEFAULT 0 NOT NULL,  -- those before it was sent again
-    tries jsonb,  -- the last tries: at, status, error, seconds
-    busy_until timestamptz,  -- while a try is made: the same
-    again_at timestamptz,  -- when somebody had it sent again
+    job_id uuid,
+    url varchar,
+    event varchar,
+    attempts_before integer DEFAULT 0 NOT NULL,
+    tries jsonb,
+    busy_until timestamptz,
+    again_at timestamptz,
     CONSTRAINT webhook_delivery_state_check CHECK (state IN ('pending', 'delivered', 'failed')),
     PRIMARY KEY (id)
 );
@@ -417,10 +377,8 @@ CREATE UNIQUE INDEX api_key_dashboard_key ON api_key (account_id) WHERE is_dashb
 CREATE UNIQUE INDEX api_key_hash_key ON api_key (hash);
 CREATE INDEX credit_entry_account_id_idx ON credit_entry (account_id, created_at);
 CREATE INDEX credit_entry_captured_idx ON credit_entry (api_key_id, created_at) INCLUDE (held_change) WHERE (entry = 'capture');
--- For lines that are not summed yet (pipeline/usage/usage_days.py).
 CREATE INDEX credit_entry_created_at_idx ON credit_entry USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX credit_entry_grant_idx ON credit_entry (account_id, created_at) WHERE (entry = 'grant');
--- One of each a job but raise: whatever goes wrong above, a job is never charged or refunded twice.
 CREATE UNIQUE INDEX credit_entry_once_a_job ON credit_entry (job_id, entry) WHERE ((job_id IS NOT NULL) AND (entry <> 'raise'));
 CREATE INDEX index_monitor_account_idx ON index_monitor (account_id, created_at);
 CREATE INDEX index_monitor_change_checked_at_idx ON index_monitor_change (checked_at);
@@ -430,23 +388,17 @@ CREATE INDEX index_monitor_open_idx ON index_monitor (open_job_id) WHERE (open_j
 CREATE INDEX index_monitor_page_checked_at_idx ON index_monitor_page (checked_at);
 CREATE INDEX item_indexed_idx ON item (job_id) WHERE ((output ->> 'reason') = 'indexed');
 CREATE UNIQUE INDEX item_job_id_index_key ON item (job_id, index);
--- A claim reads the first of a lane. `coalesce` goes once no row without a lane is left.
 CREATE INDEX item_lane_oldest_idx ON item (COALESCE(lane, kind), created_at, id) WHERE (state = 'ready');
 CREATE INDEX item_lane_round_idx ON item (COALESCE(lane, kind), round, id) WHERE (state = 'ready');
--- lease_until is in no index, so that a heartbeat stays a HOT update.
 CREATE INDEX item_leased_idx ON item (lease_id) WHERE (state = 'leased');
 CREATE INDEX item_rate_limited_idx ON item (job_id) WHERE ((state = 'failed') AND ((error ->> 'reason') = 'rate_limited'));
 CREATE INDEX item_waiting_idx ON item (run_at) WHERE (state = 'waiting');
 CREATE INDEX job_account_id_created_at_idx ON job (account_id, created_at DESC);
 CREATE INDEX job_being_deleted_idx ON job (deleted_at) WHERE ((deleted_at IS NOT NULL) AND (purged_at IS NULL));
 CREATE INDEX job_deadline_idx ON job (deadline) WHERE (finished_at IS NULL);
--- This and job_undelivered_idx name no column that the first claim changes (state, started_at), which then writes no
--- index.
 CREATE INDEX job_ended_badly_idx ON job (finished_at) WHERE ((finished_at IS NOT NULL) AND ((items_failed > 0) OR (error IS NOT NULL)));
 CREATE INDEX job_expires_at_idx ON job (expires_at) WHERE ((purged_at IS NULL) AND (expires_at IS NOT NULL));
--- Not unique: a key may be used again once it is forgotten.
 CREATE INDEX job_idempotency_key_idx ON job (account_id, route, idempotency_key, created_at DESC) WHERE (idempotency_key IS NOT NULL);
--- For lists of index jobs, which would otherwise read all of an account's jobs.
 CREATE INDEX job_index_kinds_idx ON job (account_id, created_at DESC) WHERE (kind IN ('index_check', 'index_submit'));
 CREATE INDEX job_open_idx ON job (account_id) WHERE (finished_at IS NULL);
 CREATE INDEX job_purged_idx ON job (finished_at) WHERE (purged_at IS NOT NULL);

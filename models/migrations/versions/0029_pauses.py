@@ -1,4 +1,4 @@
-"""The pauses that operators make; nothing of what is paused is claimed, or asked, until the row is deleted."""
+"""The pauses that operators make; see models/operations.py."""
 
 from alembic import op
 from sqlalchemy import CheckConstraint, Column, DateTime, String, func
@@ -11,7 +11,7 @@ def upgrade() -> None:
     op.create_table(
         "pause",
         Column("scope", String, primary_key=True),
-        Column("name", String, primary_key=True),  # an account's is its id
+        Column("name", String, primary_key=True),
         Column("paused_at", DateTime(timezone=True), server_default=func.now(), nullable=False),
         Column("reason", String),
         CheckConstraint("scope IN ('queue', 'kind', 'provider', 'account')", name="pause_scope_check"),

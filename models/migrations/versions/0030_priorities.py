@@ -15,5 +15,8 @@ def upgrade() -> None:
         op.add_column(table, sa.Column("priority", sa.String, server_default="normal", nullable=False))
     op.create_check_constraint("api_key_priority_check", "api_key", "priority IN ('low', 'normal', 'high')")
     op.create_index(
-        "job_low_idx", "job", ["account_id"], postgresql_where=sa.text("finished_at IS NULL AND priority = 'low'")
+        "job_low_idx",
+        "job",
+        ["account_id"],
+        postgresql_where=sa.text("finished_at IS NULL AND priority = 'low'"),
     )

@@ -1,4 +1,4 @@
-"""Endpoints that operators add in the dashboard, beside those of the file and the environment."""
+"""Endpoints that operators add in the dashboard; see models/operations.py."""
 
 from alembic import op
 from sqlalchemy import Column, DateTime, LargeBinary, String, func
@@ -12,8 +12,7 @@ def upgrade() -> None:
     op.create_table(
         "endpoint",
         Column("name", String, primary_key=True),
-        Column("settings", JSONB, nullable=False),  # all but the key
-        Column("sealed_key", LargeBinary),  # pipeline/accounts/secret_box.py
-        # Pools try the server anew when it changes.
+        Column("settings", JSONB, nullable=False),
+        Column("sealed_key", LargeBinary),
         Column("updated_at", DateTime(timezone=True), server_default=func.now(), nullable=False),
     )

@@ -1,4 +1,4 @@
-"""Changes of all jobs of a filter. The sweep goes through them by id, after `next_id` up to `last_id`."""
+"""Changes of all jobs of a filter; see models/operations.py."""
 
 import sqlalchemy as sa
 from alembic import op

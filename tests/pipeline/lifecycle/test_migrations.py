@@ -1,4 +1,4 @@
-"""Migrations run from anywhere and at once, and versions live side by side."""
+"""Migrations: tables and migrations agree, they run from anywhere and at once, and versions live side by side."""
 
 import threading
 from collections.abc import Callable
@@ -7,14 +7,17 @@ from datetime import timedelta
 
 import psycopg
 import pytest
+from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from payers import open_account
 from servers import WAITS_FOR_US
 from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
+from sqlmodel import SQLModel
 from workbench import LEASE, submission
 
+import models  # noqa: F401  the tables register themselves
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
@@ -54,16 +57,46 @@ def work_through(url: str, run: Callable[[Statement], object] | None = None) -> 
         assert database.run(discrepancies()) == []
 
 
+def test_tables_and_migrations_agree(database_url):
+    engine = create_engine(make_url(database_url).set(drivername="postgresql+psycopg"))
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, SQLModel.metadata) == []
+    engine.dispose()
+
+
+def test_checks_and_storage_of_the_tables_are_in_the_migrations_too(database_url, empty_url):
+    # Alembic compares neither CHECKs, nor the conditions of partial indexes, nor fill factors.
+    engine = create_engine(make_url(empty_url).set(drivername="postgresql+psycopg"))
+    SQLModel.metadata.create_all(engine)
+    engine.dispose()
+
+    assert described(database_url) == described(empty_url)
+
+
 def described(url: str) -> set[tuple[str, ...]]:
-    """Return all constraints, indexes and columns, as PostgreSQL prints them."""
+    """Return all constraints, indexes, columns, functions and storage options, as PostgreSQL prints them."""
     with psycopg.connect(url) as connection:
         return set(
             connection.execute("""
-                SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
-                WHERE connamespace = 'public'::regnamespace
-                UNION ALL SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
-                UNION ALL SELECT table_name, concat_ws(' ', column_name, data_type, is_nullable, column_default)
+                SELECT r.relname, conname, pg_get_constraintdef(c.oid) FROM pg_constraint c
+                JOIN pg_class r ON r.oid = conrelid WHERE connamespace = 'public'::regnamespace
+                UNION ALL SELECT proname, pg_get_function_arguments(oid), prosrc FROM pg_proc
+                WHERE pronamespace = 'public'::regnamespace AND proname LIKE '%_holds_to_rules'
+                UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+                UNION ALL SELECT relname, 'options', reloptions::text FROM pg_class
+                WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+                UNION ALL SELECT table_name, column_name, concat_ws(' ', data_type, is_nullable, column_default,
+                                                                   is_identity, identity_generation)
                 FROM information_schema.columns WHERE table_schema = 'public'
+            """).fetchall()
+        ) - set(
+            connection.execute("""
+                SELECT r.relname, conname, pg_get_constraintdef(c.oid) FROM pg_constraint c
+                JOIN pg_class r ON r.oid = conrelid WHERE r.relname = 'alembic_version'
+                UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes WHERE tablename = 'alembic_version'
+                UNION ALL SELECT 'alembic_version', 'options', NULL
+                UNION ALL SELECT 'alembic_version', 'version_num', 'character varying NO NO'
             """).fetchall()
         )
 
