@@ -39,8 +39,7 @@ class Submission:
     max_open_items: int = 100_000
     #: Whether an unfinished job of the same route and request hash is this one.
     joins_open: bool = False
-    #: Where its end is told; None: where the account wants it. `webhook_events`: only of these; None: as the account
-    #: wants it, and of all where the request names an address.
+    #: Address to tell of its end; None: the account's webhooks. `webhook_events` limits the events; None: no limit.
     webhook_url: str | None = None
     webhook_events: Sequence[str] | None = None
     #: Orders the account's own items: another's turn never moves back.

@@ -75,13 +75,14 @@ def add_delivery(webhook_id: UUID, body: str) -> Statement[None]:
 
 
 def add_to_account(account_id: UUID, event: str, body: str) -> Statement[None]:
-    """Have an event sent to the address of its account, if it has one that wants such events."""
+    """Have an event sent to each webhook of its account that wants such events."""
     return Statement(
-        "INSERT INTO webhook_delivery (id, account_id, url, event, body)"
-        " SELECT %(id)s, a.id, w.url, %(event)s::text, %(body)s::text FROM account a"
-        " JOIN webhook w ON w.id = a.webhook_id WHERE a.id = %(account)s AND w.url IS NOT NULL"
+        "INSERT INTO webhook_delivery (id, account_id, webhook_id, url, event, body)"
+        " SELECT gen_random_uuid(), a.id, w.id, w.url, %(event)s::text, %(body)s::text FROM account a"
+        " JOIN webhook w ON w.account_id = a.id AND (w.of_account OR w.id = a.webhook_id)"
+        " WHERE a.id = %(account)s AND w.url IS NOT NULL"
         " AND (w.events IS NULL OR %(event)s::text = ANY (w.events)) RETURNING id",
-        {"id": uuid4(), "account": account_id, "event": event, "body": body},
+        {"account": account_id, "event": event, "body": body},
         nothing,
         repeatable=False,
     )

@@ -15,9 +15,11 @@ import falcon.asgi
 from falcon.asgi.multipart import BodyPart, MultipartForm
 from falcon.asgi.reader import BufferedReader
 from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
+from pydantic import BaseModel
 
 from api.http.bodies.bodies import CHUNK_BYTES, Take, coming, require_type, require_whole
-from api.http.bodies.fields import ANYWHERE, MAX_SHOWN, field_names, ignore
+from api.http.bodies.fields import ANYWHERE, MAX_SHOWN, ignore
+from api.http.bodies.sent_fields import fields_of
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
 from pipeline.kind import AnyKind
 from pipeline.log import get_logger
@@ -59,12 +61,13 @@ class FormShape:
     @classmethod
     def of(cls, kind: AnyKind) -> "FormShape":
         """Return the form of a kind."""
-        files, texts = dict.fromkeys((*kind.files, *kind.uploads)), field_names(kind.request)
+        request: type[BaseModel] = kind.request
+        files, texts = dict.fromkeys((*kind.files, *kind.uploads)), frozenset(fields_of(request))
         many = kind.many_files
         if many is None:
             return cls({name: name for name in files}, texts)
         names = {name: name for name in (*files, many.file)}
-        return cls(names, texts | field_names(many.entry), repeated=frozenset((many.file,)))
+        return cls(names, texts | fields_of(many.entry).keys(), repeated=frozenset((many.file,)))
 
     @property
     def most_parts(self) -> int:
