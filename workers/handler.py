@@ -115,6 +115,12 @@ class Task(Protocol[I_co]):
     def upload(self, field: str) -> AbstractContextManager[IO[bytes]]:
         """Open an uploaded file for a `with` block. Raises Gone, ServiceUnavailable."""
 
+    def resumable_upload(self) -> AbstractContextManager[IO[bytes]]:
+        """Open the resumable upload that the job uses. Raises Gone, ServiceUnavailable."""
+
+    def keep_upload(self, field: str, file: IO[bytes]) -> None:
+        """Store a file as if it had been uploaded, so that another attempt finds it. Raises ServiceUnavailable."""
+
 
 class Handler(Generic[I, O]):
     """Carries out the items of the kinds that name it. A simple one overrides `carry_out` alone."""

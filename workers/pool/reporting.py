@@ -100,7 +100,7 @@ class Reporter:
     def note(self, due: Sequence[Ended], taken: Sequence[Taken]) -> None:
         """Count and log reports, and delete uploads; nobody waits for this."""
         ended = {item.job_id for item in taken if item.job_state}
-        self._delete_uploads({task.job_id for one in due if one.kind.takes_files for task in one.run.tasks} & ended)
+        self._delete_uploads({task.job_id for one in due if one.kind.has_uploads for task in one.run.tasks} & ended)
         for one in due:
             self._observe(one)
         for item in taken:

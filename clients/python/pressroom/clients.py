@@ -30,6 +30,7 @@ class Methods:
 
     transcribe = Method(flows.speech.transcribe)
     subtitles = Method(flows.speech.subtitles)
+    upload = Method(flows.uploads.upload)
 
     describe = Method(flows.posts.describe)
     describe_batch = Method(flows.posts.describe_batch)
