@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeInt, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 from typing_extensions import TypedDict
 
-from api.http.parameters import IDEMPOTENCY_KEY, PREFER
+from api.http.parameters import DRY_RUN, IDEMPOTENCY_KEY, PREFER
 from pipeline.kind import Origin, Request
 
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ SECURITY_SCHEMES: Json = {
     "query": {"type": "apiKey", "in": "query", "name": "api_key"},
 }
 KEY_FIELD: Json = {"type": "string", "description": "The API key, unless a header has it.", "examples": ["pr_live_…"]}
-JOB_PARAMETERS: list[Json] = [PREFER, IDEMPOTENCY_KEY]
+JOB_PARAMETERS: list[Json] = [DRY_RUN.document, PREFER, IDEMPOTENCY_KEY]
 _COUNT: Json = {"type": "integer", "minimum": 0}
 HEADERS: Json = {
     "X-Job-Id": {"schema": TEXT},

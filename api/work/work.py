@@ -6,13 +6,16 @@ from typing import Any
 
 import falcon.asgi
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from api.http.bodies.fields import read_fields, refuse_marks, require_files, with_uploads
 from api.http.bodies.forms import FormShape, Upload
+from api.http.parameters import DRY_RUN
 from api.http.request_context import context_of
 from api.services.services import Services
 from api.services.waiting import Waiter
 from api.uploads.errors import UploadIncomplete, UploadNotFound, UploadUsed
+from api.work.answers import show_json
 from api.work.common_fields import add_priority, add_webhook
 from api.work.delivering import answer
 from api.work.preferences import Preference, read_idempotency_key, read_preference
@@ -23,6 +26,14 @@ from pipeline.identifiers import uuid7
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
 from pipeline.storage.resumable import ResumableUpload, find_upload
+
+
+class Price(TypedDict):
+    """What a request would cost at most, and into how many items it would be cut."""
+
+    dry_run: bool
+    credits: int
+    items: int
 
 
 class Work:
@@ -39,6 +50,9 @@ class Work:
         services = self._services
         async with Upload(services.artifacts, uuid7()) as upload:
             order = await self._order(req, upload)
+            if DRY_RUN.read(req) == "true":
+                show_json(resp, _price(order))
+                return
             preference = read_preference(req)
             waits = not preference.is_immediate and self._kind.answer.receipt is None
             # Before the request is counted: without a place to wait it was not made.
@@ -135,3 +149,9 @@ class Work:
         request = read_fields(model, sent)
         refuse_marks(self._kind, request, upload.hashes)
         return request
+
+
+def _price(order: Order) -> Price:
+    """Return the price of an order. A recording's is that of its first minute, as its length is not known yet."""
+    items = order.submission.items
+    return {"dry_run": True, "credits": sum(price for _, price, _ in items), "items": len(items)}

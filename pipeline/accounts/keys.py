@@ -5,7 +5,7 @@ import re
 import secrets
 import string
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
@@ -113,7 +113,12 @@ class Caller:
 
         A key's route allows the path itself and what has an id below it: /indexing/jobs allows
         /indexing/jobs/{job_id}/urls, and /tts does not allow /tts/batch."""
-        return self.routes is None or any(route == one or route.startswith(f"{one}/{{") for one in self.routes)
+        return self.routes is None or allows(self.routes, route)
+
+
+def allows(routes: Collection[str], route: str) -> bool:
+    """Return whether a key's routes allow a route (`Caller.may_use`)."""
+    return any(route == one or route.startswith(f"{one}/{{") for one in routes)
 
 
 _SELECT_CALLER = (
