@@ -1,6 +1,7 @@
 """Pictures that are drawn for tests: of each kind that `basic` tells apart."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
@@ -45,6 +46,7 @@ def bar_chart() -> Image.Image:
     return image
 
 
+@cache
 def photo(size: tuple[int, int] = (1200, 800), seed: int = 7) -> Image.Image:
     """A landscape as a camera has it: soft gradients, many tones, and grain everywhere."""
     width, height = size
