@@ -180,7 +180,7 @@ class IndexNowSettings(BaseModel):
 
     @property
     def is_set_up(self) -> bool:
-        """Whether there is a key; a template of settings has an empty one."""
+        """True if there is a key; a template of settings has an empty one."""
         return bool(self.key or self.keys)
 
 
@@ -192,7 +192,7 @@ class BingSubmitSettings(BaseModel):
 
     @property
     def is_set_up(self) -> bool:
-        """Whether there is a key."""
+        """True if there is a key."""
         return bool(self.api_key)
 
 

@@ -86,7 +86,7 @@ def open_access(credentials: dict[str, Any], settings: SearchSettings) -> Google
             )
             return GoogleAccess(made, str(credentials["client_id"]), settings)
     except (ValueError, KeyError, TypeError):
-        raise _invalid(f"fields of the {kind} are missing, or its key is none") from None
+        raise _invalid(f"the {kind} lacks fields, or its key is invalid") from None
     raise _invalid(f"the type is {str(kind)[:40]!a}, not {SERVICE_ACCOUNT}")
 
 
@@ -102,7 +102,7 @@ def consent(client: dict[str, Any], settings: SearchSettings, *, port: int, open
         raise NotReady(f"Consent needs the package google-auth-oauthlib: `{install_command(EXTRA)}`.") from None
     installed = client.get("installed")
     if not isinstance(installed, dict) or not {"client_id", "client_secret"} <= installed.keys():
-        raise _invalid("the file is none of an OAuth client of the type desktop app")
+        raise _invalid("the file is not an OAuth client of the type desktop app")
     urls = {"auth_uri": settings.search_console.consent_url, "token_uri": settings.search_console.token_url}
     flow = InstalledAppFlow.from_client_config(
         {"installed": {**installed, **urls}}, scopes=SCOPES, autogenerate_code_verifier=True
