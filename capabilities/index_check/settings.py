@@ -88,6 +88,10 @@ class SearchConsoleSettings(SiteServiceSettings):
     sites_url: WebUrl = Field("https://www.googleapis.com/webmasters/v3/sites", description="The list of sites.")
     token_url: WebUrl = Field("https://oauth2.googleapis.com/token", description="Source of access tokens.")
     consent_url: WebUrl = Field("https://accounts.google.com/o/oauth2/v2/auth", description="Page of the consent.")
+    client_id: str | None = Field(
+        None, description="OAuth client (web application): accounts connect by signing in to Google in the dashboard."
+    )
+    client_secret: SecretStr | None = Field(None, description="Its secret.")
 
 
 class BingWebmasterSettings(SiteServiceSettings):
