@@ -18,6 +18,7 @@ MEASUREMENTS = (
     "waiting",
     "speech",
     "transcription",
+    "long_recordings",
     "fetching",
     "vision",
     "endpoints",
