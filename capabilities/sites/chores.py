@@ -1,0 +1,13 @@
+"""Chores: what the sweep does for sites."""
+
+from collections.abc import Callable, Mapping
+
+from pipeline.database import Database
+from pipeline.settings import Settings
+
+
+def chores(settings: Settings) -> Mapping[str, Callable[[Database], int]]:
+    """Return the chores by name (pipeline/kind.py, chores)."""
+    from capabilities.sites.working.site_runs import SiteRuns  # psycopg's JSON and the kinds of alt text
+
+    return {"site_runs": SiteRuns(settings).work}
