@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -95,6 +95,42 @@ def remove_site(site_id: UUID, account_id: UUID) -> Statement[bool]:
     return Statement(
         "DELETE FROM site WHERE id = %(id)s AND account_id = %(account)s RETURNING id",
         {"id": site_id, "account": account_id},
+        bool,
+    )
+
+
+def set_watch(site_id: UUID, watch: Mapping[str, Any] | None) -> Statement[bool]:
+    """Watch a site from now on, or no more; posts that are there already are left alone."""
+    return Statement(
+        "UPDATE site SET watch = %(watch)s, watched = NULL, watch_at = now() WHERE id = %(id)s RETURNING id",
+        {"id": site_id, "watch": None if watch is None else Jsonb(dict(watch))},
+        bool,
+    )
+
+
+def claim_watched(every: timedelta) -> Statement[Site | None]:
+    """Take a watched site that is due; it is due again after a time, whatever becomes of this look."""
+    return Statement(
+        SQL(
+            "UPDATE site SET watch_at = now() + %(every)s WHERE id = (SELECT id FROM site WHERE watch IS NOT NULL"
+            " AND watch_at <= now() ORDER BY watch_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING {}"
+        ).format(columns(FIELDS)),
+        {"every": every},
+        lambda rows: Site(**rows[0]) if rows else None,
+        repeatable=False,
+    )
+
+
+def note_watched(site: Site, watched: Mapping[str, Any]) -> Statement[bool]:
+    """Note how far a watch has come, unless it was begun anew."""
+    return Statement(
+        "UPDATE site SET watched = %(watched)s WHERE id = %(id)s AND watched IS NOT DISTINCT FROM %(before)s"
+        " RETURNING id",
+        {
+            "id": site.id,
+            "watched": Jsonb(dict(watched)),
+            "before": None if site.watched is None else Jsonb(dict(site.watched)),
+        },
         bool,
     )
 

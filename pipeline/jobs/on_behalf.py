@@ -39,15 +39,16 @@ def submission_of(
     request_id: str,
     items: Sequence[tuple[Mapping[str, Any], int, str | None]] | None = None,
     source: str | None = None,
+    route: str | None = None,
 ) -> Submission:
-    """Return a request as a job of an account; `items` are those of the kind unless they are given."""
+    """Return a request as a job of an account; `items` and `route` are those of the kind unless they are given."""
     fields = request.model_dump(mode="json", exclude_unset=True)
     deadline, keep_for = lifetimes(kind, settings)
     return Submission(
         account_id=account_id,
         api_key_id=api_key_id,
         kind=kind.name,
-        route=kind.routes[0],
+        route=route or kind.routes[0],
         source=source,
         request={name: value for name, value in fields.items() if name not in kind.bulky},
         request_id=request_id,

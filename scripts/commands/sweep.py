@@ -47,7 +47,7 @@ HOUSEKEEPING_EVERY = timedelta(minutes=10)
 MOST_JOBS = 1_000
 NOW: Statement[datetime] = Statement("SELECT now()", {}, lambda rows: rows[0]["now"])
 #: One for the steps, one for each chore and one for scaling.
-CONNECTIONS = 6
+CONNECTIONS = 7
 #: How often pools are scaled.
 SCALE_SECONDS = 2.0
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from capabilities.sites import sites
-from capabilities.sites.commands import group
+from capabilities.sites.commands.group import group
 from capabilities.sites.sites import Site
 from pipeline.database import Database, Statement
 from pipeline.errors import InvalidRequest, NotFound
@@ -25,29 +25,24 @@ Name = Annotated[str, typer.Argument(help="The site's name, or the beginning of 
 
 @group.command()
 def add(
-    url: Annotated[str, typer.Argument(help="The address of its home page.")],
+    url: Annotated[str, typer.Argument(help="The address of its home page; without --user, of its feed.")],
     user: Annotated[str, typer.Option(help="WordPress: the user that the application password belongs to.")] = "",
     name: Annotated[str | None, typer.Option(help="What you call it; by default its host.")] = None,
     account: Account = None,
     data: Data = None,
 ) -> None:
-    """Add a WordPress site, or renew its password, which is asked for and stored encrypted."""
+    """Add a WordPress site, or renew its password, which is stored encrypted; or a feed, which is only read."""
     settings, address = settings_for(data), sites.read_address(url)
     called = read_name(name) if name is not None else sites.name_of(address)
-    if not user:
-        raise InvalidRequest("Name the user of the application password: --user NAME.")
-    password = os.environ.get(PASSWORD_VARIABLE, "").strip()
-    if not password:
-        password = typer.prompt("Application password (Users, Profile, Application Passwords)", hide_input=True).strip()
+    connector, login = ("wordpress", {"user": user, "password": _password()}) if user else ("feed", {})
     with open_database(data) as database:
         owner = _find_account(database, account)
-        facts, sealed = asyncio.run(sites.look_up(settings, "wordpress", address, {"user": user, "password": password}))
-        if database.run(sites.save_site(owner, called, "wordpress", address, sealed, facts)) is None:
+        facts, sealed = asyncio.run(sites.look_up(settings, connector, address, login))
+        if database.run(sites.save_site(owner, called, connector, address, sealed, facts)) is None:
             raise NotFound(f"There is no account {owner}. `pressroom accounts list` shows them.")
     typer.echo(f"site {called}")
-    tell(
-        f"{facts.title}, as {facts.user}. It can be given: {', '.join(facts.abilities) or 'nothing; it is only read'}."
-    )
+    given = ", ".join(facts.abilities) or "nothing; it is only read"
+    tell(f"{facts.title}, as {facts.user or 'anybody'}. It can be given: {given}.")
 
 
 @group.command("list")
@@ -66,6 +61,11 @@ def remove(name: Name, data: Data = None) -> None:
         site = find_site(database, name)
         database.run(sites.remove_site(site.id, site.account_id))
     typer.echo(f"removed {site.name}")
+
+
+def _password() -> str:
+    asked = "Application password (Users, Profile, Application Passwords)"
+    return os.environ.get(PASSWORD_VARIABLE, "").strip() or str(typer.prompt(asked, hide_input=True)).strip()
 
 
 def find_site(database: Database, name: str) -> Site:

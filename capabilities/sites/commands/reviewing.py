@@ -10,8 +10,8 @@ import click
 import typer
 
 from capabilities.sites import runs
-from capabilities.sites.commands import group
 from capabilities.sites.commands.connecting import Name, find_site
+from capabilities.sites.commands.group import group
 from capabilities.sites.proposals import edited, shown
 from capabilities.sites.runs import Change, Run, Task
 from capabilities.sites.working.finding import NEEDED

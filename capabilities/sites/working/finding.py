@@ -76,16 +76,22 @@ async def parts_of(read: Callable[[str | None], Any]) -> AsyncIterator[Sequence[
             return
 
 
-async def find_pictures(site: Connector, renew: Callable[[], None]) -> AsyncIterator[list[NewChange]]:
-    """Yield the pictures that lack a text, a part of the library at a time. `renew` is called for each part read."""
-    uses = Uses()
+async def find_pictures(
+    site: Connector, options: Mapping[str, Any], renew: Callable[[], None]
+) -> AsyncIterator[list[NewChange]]:
+    """Yield the pictures that lack a text, a part of the library at a time. `renew` is called for each part read.
+
+    `options`: `posts` (targets; empty: all) that have to show them."""
+    uses, named = Uses(), set(options.get("posts") or ())
     async for posts in parts_of(site.list_posts):
         renew()
         for post in posts:
             uses.add(post)
     async for pictures in parts_of(site.list_pictures):
         renew()
-        yield [change for picture in pictures if (change := _change(picture, uses.of(picture))) is not None]
+        found = [(one, uses.of(one)) for one in pictures]
+        wanted = [(one, of) for one, of in found if not named or named & {use.post for use in of}]
+        yield [change for one, of in wanted if (change := _change(one, of)) is not None]
 
 
 async def find_posts(

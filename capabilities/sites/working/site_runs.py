@@ -78,8 +78,11 @@ class SiteRuns:
     async def _find(self, database: Database, run: Run, site: Site) -> timedelta:
         async with open_site(site, self._settings) as opened:
             renew = partial(_keep, database, run)
-            pictures, posts = find_pictures(opened, renew), find_posts(opened, run.options, site.known, renew)
-            async for changes in posts if run.task == "posts" else pictures:
+            if run.task == "posts":
+                found = find_posts(opened, run.options, site.known, renew)
+            else:
+                found = find_pictures(opened, run.options, renew)
+            async for changes in found:
                 database.run(runs.add_changes(run.id, changes))
         database.run(runs.move(run.id, of=["finding"], to="proposing"))
         return AT_ONCE
