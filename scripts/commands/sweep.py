@@ -13,6 +13,7 @@ import typer
 from redis.exceptions import RedisError
 
 from pipeline import lifecycle, log
+from pipeline.capabilities import parts
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.identifiers import machine
@@ -47,7 +48,7 @@ HOUSEKEEPING_EVERY = timedelta(minutes=10)
 MOST_JOBS = 1_000
 NOW: Statement[datetime] = Statement("SELECT now()", {}, lambda rows: rows[0]["now"])
 #: One for the steps, one for each chore and one for scaling.
-CONNECTIONS = 5
+CONNECTIONS = 7
 #: How often pools are scaled.
 SCALE_SECONDS = 2.0
 
@@ -110,11 +111,20 @@ class Sweep:
         """Work beside the steps that asks other servers and may take long; each needs a thread of its own."""
         webhooks = WebhookSending(self._settings)
         changing = MassChanging(self._database, self._broker, self._kinds, self._settings, self._close)
-        return {
-            name: partial(self._do_chore, kind, chore)
-            for kind in self._kinds.values()
-            for name, chore in kind.chores(self._settings).items()
-        } | {"webhooks": partial(webhooks.send_due, self._database), "mass_changes": self._all_pages(changing)}
+        of_capabilities = {
+            name: partial(chore, self._database)
+            for part in parts("chores")
+            for name, chore in part.chores(self._settings).items()
+        }
+        return (
+            of_capabilities
+            | {
+                name: partial(self._do_chore, kind, chore)
+                for kind in self._kinds.values()
+                for name, chore in kind.chores(self._settings).items()
+            }
+            | {"webhooks": partial(webhooks.send_due, self._database), "mass_changes": self._all_pages(changing)}
+        )
 
     def _all_pages(self, changing: MassChanging) -> Callable[[], int]:
         """Return the chore that carries out pages one after another, as long as they change anything."""
