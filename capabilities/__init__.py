@@ -6,4 +6,4 @@ and `demo`. Its `__init__.py` names its engine families (FAMILIES) and commands 
 describes each part."""
 
 #: In the order of the documents.
-CAPABILITIES = ("alt_text", "blog", "index_check", "marks", "openai_audio", "speech", "transcription")
+CAPABILITIES = ("alt_text", "audiobooks", "blog", "index_check", "marks", "openai_audio", "speech", "transcription")
