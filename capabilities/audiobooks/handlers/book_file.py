@@ -22,7 +22,7 @@ SAMPLE_RATE = 44_100
 #: at its head and 1 to 5 s at its tail).
 PASSAGE_GAP, HEAD, TAIL = (timedelta(seconds=seconds) for seconds in (0.7, 0.7, 1.5))
 PASSAGE_LIMIT, ENCODING_LIMIT = timedelta(minutes=30), timedelta(hours=3)
-AAC = ("-c:a", "aac", "-b:a", "96k", "-movflags", "+faststart", "-brand", "M4B ", "-f", "ipod", "fd:")
+AAC = ("-c:a", "aac", "-b:a", "96k", "-brand", "M4B ", "-f", "ipod", "fd:")
 MP3 = ("-c:a", "libmp3lame", "-b:a", "192k", "-id3v2_version", "3", "-f", "mp3", "fd:")
 
 
@@ -131,16 +131,19 @@ class Joiner:
                 yield chapter
 
     def _append(self, chapter: Track, data: bytes) -> None:
-        decoded = decode(
-            self._ffmpeg,
-            io.BytesIO(data),
-            sample_rate=SAMPLE_RATE,
-            max_duration=PASSAGE_LIMIT,
-            stop=self._task.is_stopped,
-        )
-        with decoded:
-            for block in _blocks(decoded):
-                chapter.append(block)
+        with tempfile.TemporaryFile(prefix="pressroom-") as file:
+            file.write(data)
+            file.seek(0)
+            decoded = decode(
+                self._ffmpeg,
+                file,
+                sample_rate=SAMPLE_RATE,
+                max_duration=PASSAGE_LIMIT,
+                stop=self._task.is_stopped,
+            )
+            with decoded:
+                for block in _blocks(decoded):
+                    chapter.append(block)
 
 
 def chapter_list(book: BookFileInput, lengths: Sequence[float]) -> str:
