@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 
 from lxml import etree, html
 
+from capabilities.audiobooks.manuscripts.manuscript import ManuscriptUnreadable
+
 #: Elements that are left out, and what the plan calls them.
 LEFT_OUT = {"table": "tables", "pre": "code", "nav": "contents", "math": "formulas", "svg": "pictures"}
 SKIPPED = frozenset({"script", "style", "head", "noscript", "template", "button", "form", "iframe"})
 #: EPUB's words for what is a note or the number of a printed page (EPUB 3 Structural Semantics).
 NOTES = frozenset({"footnote", "endnote", "rearnote", "footnotes", "endnotes", "rearnotes", "noteref"})
 PAGES = frozenset({"pagebreak"})
+NAVIGATION = frozenset({"navigation", "doc-toc", "doc-index", "doc-pagelist", "toc", "index", "page-list", "landmarks"})
 TYPE = "{http://www.idpf.org/2007/ops}type"
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 #: Elements that end a paragraph.
@@ -37,13 +40,13 @@ class BlockReader:
     _text: list[str] = field(default_factory=list)
 
     def read(self, source: bytes | str) -> list[Block]:
-        """Return the blocks of a document in order; an empty or broken one has what can be read of it."""
+        """Return the blocks of a document in order. Raises ManuscriptUnreadable if it is empty or nested too deeply."""
         parser = html.HTMLParser(no_network=True, huge_tree=False, encoding="utf-8", remove_comments=True)
         data = source.encode() if isinstance(source, str) else source
         try:
             root = html.document_fromstring(data, parser=parser)
-        except (etree.LxmlError, ValueError):
-            return []
+        except (etree.LxmlError, ValueError) as error:
+            raise ManuscriptUnreadable(f"HTML in the manuscript can't be read: {error}.") from error
         return [block for block in (*self._walk(root), *self._ended(0)) if block.text]
 
     def _walk(self, element: "etree._Element") -> Iterator[Block]:
@@ -83,6 +86,8 @@ class BlockReader:
         if types & NOTES or any(f"doc-{one}" in types for one in NOTES):
             self.left_out["footnotes"] += 1
             return True
+        if types & NAVIGATION:
+            return True
         if node.tag == "img":
             self.left_out["pictures"] += 1
         is_note = node.tag == "sup" and node.find(".//a") is not None
@@ -93,7 +98,8 @@ class BlockReader:
             self._text.append(text)
 
     def _ended(self, level: int) -> Iterator[Block]:
-        text = " ".join("".join(self._text).split())
+        # Documents made by Sphinx end each heading with a link to itself.
+        text = " ".join("".join(self._text).split()).removesuffix("¶")
         self._text.clear()
         if text:
             yield Block(text, level)

@@ -11,7 +11,7 @@ from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, 
 #: How a line of plain text begins that is a heading, in English, French, Spanish, Italian, Portuguese and German.
 HEADING = re.compile(
     r"^(?:(?:chapter|chapitre|cap[íi]tulo|capitolo|kapitel|book|part|partie|parte|teil|canto|act|scene|letter)"
-    r"\s+(?:[ivxlcdm]+|\d+|the \w+|[a-z]+)\b.{0,80}"
+    r"\s+(?:(?:[ivxlcdm]+|\d+|the \w+)\b.{0,80}|[a-z]+(?:[.:—–-].{0,80})?)"
     r"|[ivxlcdm]+\.?|prologue|epilogue|preface|introduction|foreword|conclusion|pr[óo]logo|epílogo|vorwort|nachwort)$",
     re.IGNORECASE,
 )
@@ -19,6 +19,8 @@ HEADING = re.compile(
 GUTENBERG_START = re.compile(r"^\*\*\* ?START OF TH(?:E|IS) PROJECT GUTENBERG.*$", re.MULTILINE)
 GUTENBERG_END = re.compile(r"^\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG.*$", re.MULTILINE)
 PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
+#: Characters of a line of a title page.
+MAX_TITLE_PAGE = 80
 MAX_TEXT_BYTES = 16 * 2**20
 MARKDOWN_NAMES = (".md", ".markdown")
 
@@ -114,6 +116,11 @@ def _from_text(text: str) -> Manuscript:
             found.chapters.append(Chapter(paragraph.rstrip(".")))
         found.chapters[-1].paragraphs.append(paragraph)
     found.chapters = list(_with_text(found.chapters))
+    front = found.chapters[0].paragraphs if found.chapters and not found.chapters[0].title else []
+    if front and len(found.chapters) > 1 and len(front[0]) <= MAX_TITLE_PAGE:
+        found.title = front[0]
+        by = re.match(r"(?:by|von|par|por|di|de) (.+)", front[1] if len(front) > 1 else "", re.IGNORECASE)
+        found.author = by[1] if by and len(front[1]) <= MAX_TITLE_PAGE else ""
     return found.checked()
 
 
