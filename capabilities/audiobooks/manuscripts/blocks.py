@@ -47,6 +47,8 @@ class BlockReader:
             root = html.document_fromstring(data, parser=parser)
         except (etree.LxmlError, ValueError) as error:
             raise ManuscriptUnreadable(f"HTML in the manuscript can't be read: {error}.") from error
+        if fatal := [one.message for one in parser.error_log if one.level_name == "FATAL"]:
+            raise ManuscriptUnreadable(f"HTML in the manuscript can't be read to its end: {fatal[0]}.")
         return [block for block in (*self._walk(root), *self._ended(0)) if block.text]
 
     def _walk(self, element: "etree._Element") -> Iterator[Block]:

@@ -125,7 +125,7 @@ xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://ww
         (b"PK\x03\x04 broken", "broken archive"),
         (b"\0\1\2binary", "no text"),
         (b"", "no text"),
-        ("<html>" + "<div>" * 5_000 + "Deep.", "HTML in the manuscript can't be read"),
+        ("<html>" + "<div>" * 5_000 + "Deep.", "HTML in the manuscript can't be read to its end"),
         ("<html><img src='page1.png'><img src='page2.png'></html>", "scanned"),
         (book(**{"META-INF/encryption.xml": DRM}), "protected"),
         (book(**{"META-INF/container.xml": ENTITIES}), "no valid XML"),
