@@ -13,7 +13,6 @@ MEASUREMENTS = (
     "submissions",
     "round_trip",
     "profile",
-    "life_cycle",
     "idle",
     "waiting",
     "speech",

@@ -170,9 +170,9 @@ class Answer:
     alternatives: tuple[str, ...] = ()
     #: Model of the immediate 201 answer of a kind that nobody waits for.
     receipt: type[BaseModel] | None = None
-    #: Whether it shows the items' inputs, which are then read as well.
+    #: True if it shows the items' inputs, which are then read as well.
     shows_inputs: bool = False
-    #: Whether a job without any success has an answer, rather than its first item's error.
+    #: True if a job without any success has an answer, rather than its first item's error.
     without_success: bool = False
 
 
@@ -211,7 +211,7 @@ class Kind(Generic[R, I, O]):
     subject: ClassVar[str | None] = None
     #: Where an item's output has the artifact to show or play for it in a list.
     shown_by: ClassVar[tuple[str, ...]] = ()
-    #: Whether its answer is streamed in parts; its only item's output is then `streams.Parts`.
+    #: True if its answer is streamed in parts; its only item's output is then `streams.Parts`.
     streams: ClassVar[bool] = False
     #: Origin of what it makes, by the engine that made it, "" for any other engine. Empty: it makes nothing.
     origins: ClassVar[Mapping[str, Origin]] = MappingProxyType({})
@@ -227,7 +227,7 @@ class Kind(Generic[R, I, O]):
 
     @property
     def takes_files(self) -> bool:
-        """Whether a request may bring files."""
+        """True if a request may bring files."""
         return bool(self.files or self.uploads or self.many_files)
 
     @property

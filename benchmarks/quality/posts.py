@@ -2,8 +2,7 @@
 
 A fact is found if the language is right, the category one of those an editor could choose, and a subject among the
 tags. A claim is false if it is said with some confidence and isn't so: a category, a tag that the post has nothing of,
-a number that the post doesn't have, markup, a credit or somebody else's sentence.
-"""
+a number that the post doesn't have, markup, a credit or somebody else's sentence."""
 
 import statistics
 import time

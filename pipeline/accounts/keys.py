@@ -85,7 +85,7 @@ class KeyLimits:
     credits_per_month: int | None = None
     #: Paths that it may be used for, and what has an id below them.
     routes: tuple[str, ...] | None = None
-    #: Of requests that name none.
+    #: Priority of requests that name none.
     priority: Priority = "normal"
 
 
@@ -130,11 +130,7 @@ _SELECT_CALLER = (
 
 def find_caller(key_hash: bytes) -> Statement[Caller | None]:
     """Look a key up; None when it is unknown or revoked."""
-    return Statement(
-        f"{_SELECT_CALLER} WHERE k.hash = %(hash)s AND k.revoked_at IS NULL",
-        {"hash": key_hash},
-        _caller,
-    )
+    return Statement(f"{_SELECT_CALLER} WHERE k.hash = %(hash)s AND k.revoked_at IS NULL", {"hash": key_hash}, _caller)
 
 
 #: The condition that a key is not limited to other routes than %(route)s, as `Caller.may_use` has it.

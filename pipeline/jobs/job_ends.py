@@ -59,9 +59,7 @@ def _take_ends() -> Statement[list[Row]]:
 
 def _read_jobs(ids: Sequence[UUID]) -> Statement[dict[UUID, Job]]:
     return Statement(
-        f"{SELECT_JOBS} WHERE j.id = ANY(%(ids)s)",
-        {"ids": ids},
-        lambda rows: {row["id"]: Job(**row) for row in rows},
+        f"{SELECT_JOBS} WHERE j.id = ANY(%(ids)s)", {"ids": ids}, lambda rows: {row["id"]: Job(**row) for row in rows}
     )
 
 

@@ -1,8 +1,7 @@
 """Metrics: counted in each process and added up in Redis, which has one sum for all processes and machines.
 
-Counting changes a dictionary and never waits. The counts go to Redis about every second; while Redis is away they
-are kept.
-"""
+Counting changes a dictionary and never waits. The counts go to Redis about every second; while Redis is away they are
+kept."""
 
 import json
 import threading
@@ -47,7 +46,7 @@ class Metrics:
 
     @property
     def has_pending(self) -> bool:
-        """Whether anything was counted since the last flush."""
+        """True if anything was counted since the last flush."""
         return bool(self._pending)
 
     def count(self, name: str, amount: float = 1, **labels: object) -> None:

@@ -1,8 +1,7 @@
 """Settings: every number and address that an operator may change, from PRESSROOM_… variables and `pressroom.toml`.
 
 Levels are joined by two underscores: `PRESSROOM_API__PORT=9000` sets `settings.api.port`, as does `port = 9000` under
-`[api]` in the file.
-"""
+`[api]` in the file."""
 
 import os
 from pathlib import Path

@@ -163,9 +163,7 @@ def add_to_webhooks(webhook: NewWebhook, *, most: int) -> Sequence[Statement[Any
 def move_webhook(webhook_id: UUID, url: str) -> Statement[None]:
     """Give a webhook another address; its secret stays, and what is still to be sent goes to the new one."""
     return Statement(
-        "UPDATE webhook SET url = %(url)s WHERE id = %(id)s RETURNING id",
-        {"id": webhook_id, "url": url},
-        nothing,
+        "UPDATE webhook SET url = %(url)s WHERE id = %(id)s RETURNING id", {"id": webhook_id, "url": url}, nothing
     )
 
 

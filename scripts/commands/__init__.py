@@ -1,8 +1,7 @@
 """Commands: this package's modules, capabilities and other wheels add theirs to `pressroom`.
 
 A module has `register(app)`, made by `under`. A capability names its modules in COMMANDS; an entry point of the group
-`pressroom.commands` names a `register`.
-"""
+`pressroom.commands` names a `register`."""
 
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence

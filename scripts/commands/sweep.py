@@ -262,8 +262,7 @@ class Sweep:
 
 
 def sweep(
-    forever: Annotated[bool, typer.Option("--forever", help="Repeat about once a second.")] = False,
-    data: Data = None,
+    forever: Annotated[bool, typer.Option("--forever", help="Repeat about once a second.")] = False, data: Data = None
 ) -> None:
     """Handle due items, dead workers, deadlines and expired results, once or for ever."""
     settings = settings_of_running(settings_for(data))
@@ -273,11 +272,7 @@ def sweep(
         die_with_parent()
     with Database(database_url, connections=CONNECTIONS) as database:
         sweeper = Sweep(
-            database,
-            WakeBroker(connect(redis_url)),
-            Artifacts(open_store(settings)),
-            load_kinds(settings),
-            settings,
+            database, WakeBroker(connect(redis_url)), Artifacts(open_store(settings)), load_kinds(settings), settings
         )
         if not forever:
             for name, number in sweeper.once().items():
