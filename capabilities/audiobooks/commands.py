@@ -16,7 +16,7 @@ from scripts.terminal import progress_bar, show_table, tell
 if TYPE_CHECKING:
     from pressroom import Pressroom
 
-PLAN, BOOK, FILE = "/audiobooks/plan", "/audiobooks", "/audiobooks/files"
+PLAN, BOOK = "/audiobooks/plan", "/audiobooks"
 
 
 def audiobook(
@@ -54,7 +54,7 @@ def audiobook(
         key = hashlib.sha256(repr((content, sorted(fields.items()))).encode()).hexdigest()
         job = client.submit(BOOK, {"plan": plan["plan"], **fields}, idempotency_key=f"book-{key[:40]}")
         job_id = _spoken(client, job.id)
-        made = client.submit(FILE, {"audiobook": job_id, "format": form})
+        made = client.submit(f"{BOOK}/{job_id}/files", {"format": form})
         client.wait(made.id)
         client.result(made.id, to=target)
     tell(f"{target}: audiobook {job_id}", style="green")

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -11,12 +11,15 @@ import falcon.asgi
 from pydantic import BaseModel
 
 from api.http.bodies.forms import Upload
+from api.http.operations import Operation, Reply
+from api.http.parameters import IDEMPOTENCY_KEY, PREFER
+from api.jobs.job_resources import read_job_id
 from api.services.services import Services
 from api.work.answers import refuse_gone
 from api.work.submitting import Order
 from api.work.work import Work
 from capabilities.audiobooks.kinds.audiobook import Audiobook, AudiobookRequest, BookChapter, PassageInput
-from capabilities.audiobooks.kinds.book_file import BookFileRequest, BookPart
+from capabilities.audiobooks.kinds.book_file import FORMS, BookFile, BookFileRequest, BookPart
 from capabilities.audiobooks.kinds.plan import Plan, PlanRequest, ReadManuscript
 from capabilities.speech.kinds.fields import AudioFile
 from capabilities.speech.kinds.lexicon import LexiconEntry, entries_in
@@ -24,8 +27,13 @@ from capabilities.speech.routes.lexicon import find_lexicon
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict, InvalidRequest, NotFound
+from pipeline.jobs.job_documents import JobDocument
 from pipeline.kind import as_json
 from pipeline.lifecycle.jobs import Item, Job, find_items, find_job
+
+FILES = "/audiobooks/{job_id}/files"
+#: More characters than any slow voice is chosen for.
+MANY = 1_000_000
 
 
 class PlanNotFound(NotFound):
@@ -105,22 +113,40 @@ class BookWork(Work):
         return await asyncio.to_thread(told)
 
 
-class BookFileWork(Work):
-    """POST /audiobooks/files: the passages of an audiobook that has been spoken."""
+class BookFiles(Work):
+    """POST /audiobooks/{job_id}/files: joins the passages of an audiobook that has been spoken."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, services.kinds[BookFile.name], FILES)
+
+    @Operation(
+        id="post_audiobook_files",
+        tag=Audiobook.queue,
+        summary=BookFile.summary,
+        parameters=(PREFER, IDEMPOTENCY_KEY),
+        body=BookFileRequest,
+        example=dict(BookFile.example),
+        needs_body=False,
+        replies={
+            200: Reply("The file.", content=[content_type for content_type, _ in FORMS.values()]),
+            202: Reply("The job, if the request prefers not to wait for its result.", JobDocument),
+        },
+        errors=(402, 409, 410, 422),
+    )
+    async def on_post(  # type: ignore[override]  # this route has a job in its path
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str
+    ) -> None:
+        """Make a file of an audiobook."""
+        req.context.job_id = read_job_id(job_id)
+        await super().on_post(req, resp)
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
-        assert isinstance(request, BookFileRequest)  # noqa: S101 - the kind's own
         order = await super()._order_of(req, caller, request, upload)
-        job = await _find(self._services, caller, request.audiobook, Audiobook.name)
-        items = await self._services.database.run(find_items(job.id))
-        parts, book = parts_of(items)
+        job = await _find(self._services, caller, req.context.job_id, Audiobook.name)
+        parts, book = parts_of(await self._services.database.run(find_items(job.id)))
         [(given, price, lane)] = order.submission.items
         given = {**given, **book, "engine": job.engine or "", "parts": [as_json(part) for part in parts]}
         return replace(order, submission=replace(order.submission, items=[(given, price, lane)]))
-
-
-#: More characters than any slow voice is chosen for.
-MANY = 1_000_000
 
 
 def with_sounds(items: Sequence[Any], earlier: Sequence[Item]) -> list[Any]:
@@ -170,5 +196,5 @@ async def _find(services: Services, caller: Caller, job_id: UUID, kind: str) -> 
     return job
 
 
-WORK = {"/audiobooks/plan": PlanWork, "/audiobooks": BookWork, "/audiobooks/files": BookFileWork}
-RESOURCES: Mapping[str, Any] = {}
+WORK = {"/audiobooks/plan": PlanWork, "/audiobooks": BookWork}
+RESOURCES = {FILES: BookFiles}

@@ -123,7 +123,7 @@ class SpokenChapter(BaseModel):
 class SpokenBook(BaseModel):
     """An audiobook whose passages have been spoken, or have failed."""
 
-    audiobook: str = Field(description="Send it to POST /audiobooks/files.")
+    audiobook: str = Field(description="Its job: POST /audiobooks/{job_id}/files makes a file of it.")
     title: str
     author: str
     chapters: list[SpokenChapter]

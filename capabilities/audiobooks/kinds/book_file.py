@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import ClassVar, Literal
-from uuid import UUID
 
 from pydantic import Field
 
@@ -16,9 +15,8 @@ FORMS: Mapping[BookFormat, tuple[str, str]] = {"m4b": ("audio/mp4", ".m4b"), "mp
 
 
 class BookFileRequest(Request):
-    """An audiobook that has been spoken, and the form of its file."""
+    """The form of an audiobook's file."""
 
-    audiobook: UUID = Field(description="The job of POST /audiobooks.")
     format: BookFormat = Field("m4b", description="m4b: one file with chapters; mp3: a zip with an MP3 a chapter.")
 
 
@@ -47,15 +45,15 @@ class MadeBook(Stored):
 
 
 class BookFile(Kind[BookFileRequest, BookFileInput, MadeBook]):
-    """POST /audiobooks/files."""
+    """POST /audiobooks/{job_id}/files."""
 
     name = "audiobook_file"
     queue = "synthesis"
-    routes = ("/audiobooks/files",)
+    routes: ClassVar[tuple[str, ...]] = ()  # its route has an audiobook in its path
     handler = "capabilities.audiobooks.handlers.book_file:BookFileHandler"
     unit = "chapters"
     summary = "Join an audiobook into one M4B with chapters, or a zip with an MP3 a chapter. Free."
-    example: ClassVar[Mapping[str, str]] = {"audiobook": "0199aef2-3b4c-7d5e-8f60-718293a4b5c6"}
+    example: ClassVar[Mapping[str, str]] = {"format": "m4b"}
     origins: ClassVar[Mapping[str, Origin]] = {"": "synthetic"}
     answer = Answer("audio/mp4", alternatives=("application/zip",))
     limits = Limits(run=timedelta(hours=4), stall=timedelta(minutes=15))
