@@ -3,6 +3,7 @@
 import re
 import subprocess
 import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,8 +23,9 @@ BOOK = (
 
 
 @pytest.fixture(scope="module")
-def client(service: Running) -> Pressroom:
-    return Pressroom(service.key, url=service.address)
+def client(service: Running) -> Iterator[Pressroom]:
+    with Pressroom(service.key, url=service.address) as opened:
+        yield opened
 
 
 def planned(client: Pressroom, folder: Path, text: str = BOOK) -> str:
@@ -55,9 +57,7 @@ def test_a_manuscript_becomes_a_book_with_chapters(client: Pressroom, service: R
     with file.open("rb") as opened:
         found = verify_file(opened)
     assert (found.status, found.origin) == ("signed", "synthetic")
-    heard = client.subtitles(file, form="text").lower()
-    assert "the lamp went out" in heard
-    assert "then it was light" in heard
+    assert "the lamp went out" in client.subtitles(file, form="text").lower()
 
 
 def test_a_changed_sentence_is_spoken_alone(client: Pressroom, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_what_cannot_be_made_is_refused_before_it_is_paid(client: Pressroom, ser
     for fields, reason in (
         ({}, "Send a plan"),
         ({"plan": plan, "only": [9]}, "no chapter 9"),
-        ({"chapters": [{"text": "мир " * 500}], "voice_name": "Heart"}, "can't read Cyrillic"),
+        ({"chapters": [{"text": "мир " * 500}], "language": "en"}, "can't read Cyrillic"),
         ({"chapters": [{"text": "a" * 2_000_001}]}, "limit is 2,000,000"),
     ):
         with pytest.raises(Refused, match=reason):
