@@ -14,13 +14,13 @@ from api.http.parameters import DRY_RUN
 from api.http.request_context import context_of
 from api.services.services import Services
 from api.services.waiting import Waiter
-from api.uploads.errors import UploadIncomplete, UploadNotFound, UploadUsed
 from api.work.answers import show_json
 from api.work.common_fields import add_priority, add_webhook
 from api.work.delivering import answer
 from api.work.preferences import Preference, read_idempotency_key, read_preference
 from api.work.receiving import Receiver, Sent
 from api.work.submitting import Order, is_replay, submit_order
+from api.work.upload_errors import UploadIncomplete, UploadNotFound, UploadUsed
 from pipeline.accounts.keys import Caller
 from pipeline.identifiers import uuid7
 from pipeline.kind import AnyKind

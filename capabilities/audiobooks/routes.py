@@ -128,7 +128,7 @@ class BookFiles(Work):
         example=dict(BookFile.example),
         needs_body=False,
         replies={
-            200: Reply("The file.", content=[content_type for content_type, _ in FORMS.values()]),
+            200: Reply("The file.", content=tuple(content_type for content_type, _ in FORMS.values())),
             202: Reply("The job, if the request prefers not to wait for its result.", JobDocument),
         },
         errors=(402, 409, 410, 422),
@@ -143,7 +143,8 @@ class BookFiles(Work):
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
         order = await super()._order_of(req, caller, request, upload)
         job = await _find(self._services, caller, req.context.job_id, Audiobook.name)
-        parts, book = parts_of(await self._services.database.run(find_items(job.id)))
+        items = await self._services.database.run(find_items(job.id))
+        parts, book = parts_of(items)
         [(given, price, lane)] = order.submission.items
         given = {**given, **book, "engine": job.engine or "", "parts": [as_json(part) for part in parts]}
         return replace(order, submission=replace(order.submission, items=[(given, price, lane)]))

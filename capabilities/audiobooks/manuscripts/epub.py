@@ -59,9 +59,10 @@ class Archive:
     def document(self, name: str) -> "Element":
         """Return the root of an XML file. Raises ManuscriptUnreadable."""
         try:
-            return fromstring(self.read(name))
+            root: Element = fromstring(self.read(name))
         except (ParseError, DefusedXmlException, ValueError) as error:
             raise ManuscriptUnreadable(f"{name[:100]!r} in the EPUB is no valid XML: {error}.") from error
+        return root
 
 
 def read_epub(file: IO[bytes]) -> Manuscript:
