@@ -12,7 +12,6 @@ from models.columns import BUSY_TABLE, Row, document, moment, one_of, row_rules
 
 #: Open states first; the others are final.
 JOB_STATES = ("queued", "running", "succeeded", "partial", "failed", "cancelled", "expired")
-FINAL_STATES = JOB_STATES[2:]
 
 
 class JobRow(Row, table=True):
