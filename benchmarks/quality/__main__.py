@@ -23,7 +23,7 @@ from benchmarks.report import machine
 #: Engines, each with the language that it speaks.
 ENGINES = (
     *("espeak:en", "hibari:en", "piper:en", "kokoro:en"),
-    *(f"{engine}:{language}" for language in ("es", "fr", "it", "pt", "ja") for engine in ("espeak", "kokoro")),
+    *(f"{engine}:{language}" for language in ("es", "fr", "it", "pt", "hi", "ja") for engine in ("espeak", "kokoro")),
 )
 #: Languages written without spaces: their signs are counted as words.
 SPACELESS = ("ja",)

@@ -5,7 +5,7 @@ How they fared is read, and one is sent again, in log.py. Ends of jobs are added
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from importlib.resources import files
 from uuid import UUID, uuid4
 
@@ -140,18 +140,6 @@ def pause_after(delivery: DueDelivery, sent: Sent, retry_for: timedelta) -> time
     tries = delivery.attempts - delivery.attempts_before
     pause = PAUSES[min(tries, len(PAUSES)) - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311
     return min(left, max(pause, sent.retry_after or pause))
-
-
-@dataclass(frozen=True, slots=True)
-class LatestDelivery:
-    """How the last event of a webhook fared."""
-
-    state: str
-    attempts: int
-    status: int | None
-    error: str | None
-    created_at: datetime
-    next_at: datetime | None
 
 
 def forget_deliveries(*, older_than: timedelta, limit: int) -> Statement[int]:

@@ -21,12 +21,14 @@ Register = Callable[[typer.Typer], None]
 
 #: The module of each command with another name.
 MODULES: Mapping[str, str] = {
+    "mcp": "client",
     "migrate": "system",
     "pools": "system",
     "restore": "backup",
     "resume": "pause",
     "scale": "system",
     "up": "system",
+    "usage": "client",
 }
 #: Groups that any module may add commands to.
 SHARED = ("accounts", "import-csv")

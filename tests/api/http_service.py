@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -156,6 +156,7 @@ def start_service(
             stdout=output,
             stderr=output,
             pass_fds=[listener.fileno()],
+            start_new_session=True,
         )
     service = Service(process, listener.getsockname()[1], log, folder)
     try:
@@ -165,9 +166,9 @@ def start_service(
         listener.close()
         for connection in service.connections:
             connection.close()
-        if process.poll() is None:
-            process.send_signal(signal.SIGQUIT)  # at once; what a slow stop does is for tests of its own
-            process.wait(timeout=120)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # a stop takes a second of a core, and has tests of its own
+        process.wait(timeout=120)
 
 
 def _wait_until_alive(service: Service, processes: int) -> None:

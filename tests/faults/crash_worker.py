@@ -18,35 +18,38 @@ from pathlib import Path
 from typing import Any
 
 import crash_points
-from crash_points import Plan
+from crash_points import Plan, is_long
 
 #: Modules that the processes need, imported once; without `workers.main`, which opens each process's own connections.
 WARM = (
     "api.app",
     "api.server",
     "bs4",
+    "capabilities.index_check.handlers.check",
+    "capabilities.speech.handlers.speech",
     "crash_api",
     "crash_worker",
-    "faster_whisper",
-    "gunicorn.app.wsgiapp",
-    "imageio_ffmpeg",
-    "lxml.html",
     "dramatiq",
+    "gunicorn.app.wsgiapp",
+    "lxml.html",
     "pipeline.operations.processes",
     "scripts.commands.sweep",
-    "rapidocr",
+    "workers.pool.run",
+    "workers.webhooks.sender",
+)
+#: What the processes of all kinds need as well.
+WARM_FOR_ALL = (
     "capabilities.alt_text.handlers.alt_text",
     "capabilities.blog.handlers.blog",
-    "capabilities.index_check.handlers.check",
     "capabilities.index_check.handlers.submit",
     "capabilities.speech.handlers.batch",
     "capabilities.speech.handlers.music",
-    "capabilities.speech.handlers.speech",
     "capabilities.speech.handlers.stream",
     "capabilities.transcription.handlers.stream",
     "capabilities.transcription.handlers.transcription",
-    "workers.pool.run",
-    "workers.webhooks.sender",
+    "faster_whisper",
+    "imageio_ffmpeg",
+    "rapidocr",
 )
 
 #: Held while a process is asked for its exit code, or one is started, which asks all others. CPython reads the code
@@ -58,7 +61,7 @@ _ASKING = threading.Lock()
 def _server() -> Any:
     """Return the context whose processes are forked from a warm one."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(list(WARM))
+    context.set_forkserver_preload([*WARM, *(WARM_FOR_ALL if is_long() else ())])
     return context
 
 

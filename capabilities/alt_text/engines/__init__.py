@@ -34,7 +34,7 @@ ENGINES: Mapping[str, str] = {
 ENDPOINT_MODEL, ENDPOINT = "captions", "capabilities.alt_text.engines.endpoint:EndpointCaptioner"
 #: Better where there is a GPU for them.
 FIRST_ON_GPU = ("vlm",)
-#: What does without a model, less well; who gets an answer of it is told what brings better.
+#: Works without a model, less well; its answers say how to get better ones.
 FALLBACK = "basic"
 
 
@@ -55,7 +55,7 @@ Captions = Mapping[Mode, Caption]
 
 
 class Captioner(Protocol):
-    """What every captioning engine has."""
+    """The interface of a captioning engine."""
 
     name: str
     #: Pictures that it takes at a time; more than 1 where that is faster.
@@ -65,6 +65,6 @@ class Captioner(Protocol):
         """Return the languages it writes (ISO 639-1)."""
 
     def caption(
-        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+        self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. One pass of the image encoder a picture."""

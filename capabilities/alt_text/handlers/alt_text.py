@@ -243,15 +243,15 @@ def _same(pending: Iterable[PendingCaption]) -> list[list[PendingCaption]]:
 
 def _caption(engine: Captioner, groups: Sequence[Sequence[PendingCaption]]) -> Sequence[Captions | PressroomError]:
     """Return what an engine writes about the picture of each group; if it refuses them together, one by one."""
-    wishes = []
+    requests = []
     for group in groups:
         picture = next(caption.picture for caption in group if caption.picture is not None)
         wanted = {mode for caption in group for mode in caption.missing}
         modes = tuple(mode for mode in MODES if mode in wanted)
-        wishes.append(CaptionRequest(picture, modes, group[0].language, group[0].hints, group[0].tokens))
+        requests.append(CaptionRequest(picture, modes, group[0].language, group[0].hints, group[0].tokens))
     try:
-        return engine.caption(wishes, stop=lambda: all(caption.is_stopped() for group in groups for caption in group))
+        return engine.caption(requests, stop=lambda: all(caption.is_stopped() for group in groups for caption in group))
     except PressroomError as error:
-        if len(wishes) == 1:
+        if len(requests) == 1:
             return [error]
         return [_caption(engine, [group])[0] for group in groups]

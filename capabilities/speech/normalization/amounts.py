@@ -24,7 +24,7 @@ SCALES = {
 }  # fmt: skip
 
 #: A fraction of a table, with any sign for it.
-FRACTION = r"(?:[1-7][/⁄][2348](?!\d)|[½⅓⅔¼¾⅛⅜⅝⅞])"
+FRACTION = r"(?:(?:1[/⁄][2348]|2[/⁄]3|3[/⁄][48]|[57][/⁄]8)(?!\d)|[½⅓⅔¼¾⅛⅜⅝⅞])"
 #: A number and the first character of its unit.
 WITH_UNIT = r"\d[\d.,]*[ ]?(?:[^\W\d_]|°)"
 FRACTION_SIGNS = frozenset("/⁄½⅓⅔¼¾⅛⅜⅝⅞")

@@ -5,16 +5,10 @@ from unicodedata import normalize
 
 from capabilities.speech.normalization.amounts import FRACTION, FRACTION_SIGNS, HALVES, say_fraction
 from capabilities.speech.normalization.language import CAPITAL, DIGITS, Rule, SpokenLanguage, one_of
+from capabilities.speech.normalization.markup import say_nothing
 
 EMOJI = re.compile(
     r"[ \u00a0]?[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2190-\u21ff\ufe0f\u200d\U000e0020-\U000e007f]+"
-)
-#: Markdown at the start of a line and around words.
-LINE_MARK = re.compile(r"(?m)^[ \t]{0,8}(?:#{1,6}|[*•>])[ \t]+")
-#: A line between two scenes: ***, * * *, ---.
-SCENE_BREAK = re.compile(r"(?m)^[ \t]{0,8}([*_-])(?:[ \t]?\1){2,80}[ \t\r]{0,8}$")
-EMPHASIS = re.compile(
-    r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])|(?<!\w)_{1,2}(?=[^\W_])|(?<=[^\W_])_{1,2}(?!\w)|`{1,3}"
 )
 #: Mathematical letters, which people use for bold text, and full-width ones.
 STYLED = re.compile(r"[\U0001d400-\U0001d7ff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")
@@ -53,12 +47,9 @@ def rules(language: SpokenLanguage) -> list[Rule]:
 
 def _left_out() -> list[Rule]:
     return [
-        Rule(SCENE_BREAK, _say_nothing, frozenset("*_-")),
-        Rule(LINE_MARK, _say_nothing, frozenset("#*•>")),
-        Rule(EMPHASIS, _say_nothing, frozenset("*_`")),
-        Rule(EMOJI, _say_nothing),
+        Rule(EMOJI, say_nothing),
         Rule(STYLED, lambda found, language: normalize("NFKC", found.group())),
-        Rule(MARKED, _say_nothing, frozenset("®™©")),
+        Rule(MARKED, say_nothing, frozenset("®™©")),
     ]
 
 
@@ -127,10 +118,6 @@ def _numbers(language: SpokenLanguage) -> list[Rule]:
         pattern = re.compile(rf"(?<![\w.,/–-]){years}(?![\w%/–-]|[.,]\d)")
         made.append(Rule(pattern, lambda found, language: language.year(int(found.group())), DIGITS))
     return made
-
-
-def _say_nothing(found: re.Match[str], language: SpokenLanguage) -> str | None:
-    return ""
 
 
 def _say_counted(found: re.Match[str], language: SpokenLanguage) -> str | None:

@@ -17,8 +17,7 @@ from waiting import wait_for
 
 from api.dashboard.pages.operators.queues import make_plots
 from capabilities.index_check.providers import pacing
-from capabilities.index_check.providers.circuit_breaker import note
-from capabilities.index_check.providers.transitions import Event
+from capabilities.index_check.providers.circuit_breaker import Event, note
 from pipeline import job_log
 from pipeline.accounts.keys import KeyLimits, add_key, make_key, revoke_key
 from pipeline.database import Database, Statement

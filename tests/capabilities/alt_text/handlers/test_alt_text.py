@@ -85,21 +85,21 @@ class Painter:
     def languages(self) -> Sequence[str]:
         return self._languages
 
-    def caption(self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool]) -> list[Any]:
+    def caption(self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool]) -> list[Any]:
         self.before()
-        self.seen.append(list(wishes))
+        self.seen.append(list(requests))
         if stop():
             raise Stopped
-        if self.together is not None and len(wishes) > 1:
+        if self.together is not None and len(requests) > 1:
             raise self.together
-        return [self._one(wish) for wish in wishes]
+        return [self._one(request) for request in requests]
 
-    def _one(self, wish: CaptionRequest) -> Any:
-        wish.tokens.add(self.name, {"usage": {"prompt_tokens": 300, "completion_tokens": 40}})
-        pixel = wish.picture.image.getpixel((0, 0))
+    def _one(self, request: CaptionRequest) -> Any:
+        request.tokens.add(self.name, {"usage": {"prompt_tokens": 300, "completion_tokens": 40}})
+        pixel = request.picture.image.getpixel((0, 0))
         if (error := self.fails.get(pixel)) is not None:
             return error
-        return {mode: Caption(f"{mode} {wish.language} {pixel}.", 0.5) for mode in wish.modes}
+        return {mode: Caption(f"{mode} {request.language} {pixel}.", 0.5) for mode in request.modes}
 
 
 class Task:
@@ -166,7 +166,7 @@ def test_all_modes_of_a_picture_are_one_wish() -> None:
     (outcome,) = handler_of(Web(r=png("red")), engine).run([Task("r", "all")])
 
     assert list(texts(outcome)) == ["short", "long", "seo"]
-    assert [wish.modes for wish in engine.seen[0]] == [("short", "long", "seo")]
+    assert [request.modes for request in engine.seen[0]] == [("short", "long", "seo")]
 
 
 def test_a_picture_that_fails_fails_alone() -> None:
@@ -211,7 +211,7 @@ def test_an_engine_that_refuses_a_batch_is_shown_each_picture_alone() -> None:
 
 def test_an_engine_that_leaves_a_text_out_is_an_error_and_not_a_silence() -> None:
     engine = Painter()
-    engine._one = lambda wish: {}
+    engine._one = lambda request: {}
 
     with pytest.raises(KeyError):
         handler_of(Web(r=png("red")), engine).run([Task("r")])
@@ -241,7 +241,7 @@ def test_the_same_url_is_downloaded_once_and_the_same_bytes_go_through_the_model
 
     assert [bool(task.tokens) for task in tasks] == [True, False, False, True]
     assert web.asked == ["r", "same"]
-    assert [(wish.modes, wish.language) for wish in engine.seen[0]] == [
+    assert [(request.modes, request.language) for request in engine.seen[0]] == [
         (("short", "long", "seo"), "en"),
         (("short",), "es"),
     ]
@@ -258,7 +258,7 @@ def test_the_same_bytes_asked_again_come_from_redis(redis_url: str) -> None:
         assert len(engine.seen) == 1
 
         handler_of(web, engine, cache=cache).run([Task("r", "all"), Task("r", language="es")])
-        assert [wish.modes for wish in engine.seen[1]] == [("long", "seo"), ("short",)]
+        assert [request.modes for request in engine.seen[1]] == [("long", "seo"), ("short",)]
         handler_of(web, Painter("another"), cache=cache).run([Task("r")])
         handler_of(web, engine, cache=CaptionCache(client, keep_for=timedelta())).run([Task("r")])
         assert len(engine.seen) == 3

@@ -153,20 +153,21 @@ class Captioner:
         return ["en", "pt"]
 
     def caption(
-        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+        self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         if self.breaks is not None:
             raise self.breaks
-        self.asked += wishes
+        self.asked += requests
         return [
             ServiceUnavailable("away")
             if number in self.refuses
             else {
                 "seo": Caption(
-                    self.says or f"A tomato, {wish.picture.image.getpixel((0, 0))} field, in {wish.language}.", 0.9
+                    self.says or f"A tomato, {request.picture.image.getpixel((0, 0))} field, in {request.language}.",
+                    0.9,
                 )
             }
-            for number, wish in enumerate(wishes)
+            for number, request in enumerate(requests)
         ]
 
 
@@ -302,7 +303,7 @@ def test_what_a_model_made_is_described_by_a_model_that_looks_at_it() -> None:
     said = [image.description for image in done.output.images]
     assert said == ["A tomato, (255, 0, 0) field, in pt.", "Picture 1 by diffusion", "Picture 0 by drawn"]
     assert done.engine == "llm+diffusion+drawn+vlm"
-    assert (len(vlm.asked), {wish.modes for wish in vlm.asked}) == (2, {("seo",)})
+    assert (len(vlm.asked), {request.modes for request in vlm.asked}) == (2, {("seo",)})
 
 
 @pytest.mark.parametrize(
@@ -325,7 +326,7 @@ def test_pictures_are_looked_at_in_turn_with_alt_texts() -> None:
 
     class Watched(Captioner):
         def caption(
-            self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+            self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
         ) -> Sequence[Captions | PressroomError]:
             def write_alt_text() -> None:
                 with resources.lock_of(self):
@@ -336,7 +337,7 @@ def test_pictures_are_looked_at_in_turn_with_alt_texts() -> None:
             # It would be done at once if this were nobody's turn.
             self.other.join(0.3)
             done.append("pictures")
-            return super().caption(wishes, stop=stop)
+            return super().caption(requests, stop=stop)
 
     vlm = Watched()
     carry_out(handler_of([Writer("llm")], [Painter("diffusion", is_seen=False)], [vlm], resources=resources), a_post())
@@ -508,10 +509,10 @@ def test_a_picture_that_shows_nothing_of_the_subject_is_made_again_and_then_draw
 def test_only_the_pictures_with_a_fault_are_made_again() -> None:
     class Improving(Captioner):
         def caption(
-            self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+            self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
         ) -> Sequence[Captions | PressroomError]:
             self.says = "Ripe tomatoes on a vine." if self.asked else "Two men in suits."
-            return super().caption(wishes, stop=stop)
+            return super().caption(requests, stop=stop)
 
     diffusion, drawn = Painter("diffusion", failing=[2], is_seen=False), Painter("drawn")
 

@@ -1,4 +1,4 @@
-"""`pressroom mcp`: the service as tools of an assistant that starts programs (docs/mcp.md)."""
+"""`pressroom usage`, and `pressroom mcp`: the service as tools of an assistant that starts programs (docs/mcp.md)."""
 
 import asyncio
 from pathlib import Path
@@ -8,6 +8,21 @@ import typer
 
 from scripts.commands import SERVICE, under
 from scripts.options import Data, ServiceUrl, find_service
+from scripts.service import ask_service
+from scripts.terminal import show_table
+
+
+def usage(url: ServiceUrl = None, data: Data = None) -> None:
+    """Show the credits left, and the use of each route."""
+    with ask_service(url, data) as service:
+        used = service.usage()
+    typer.echo(f"tier: {used.subscription_tier}")
+    typer.echo(f"credits left: {used.credits_remaining:,}, and {used.credits_held:,} held by open jobs")
+    typer.echo(f"this month: {used.requests_this_month:,} requests, {used.credits_used_this_month:,} credits")
+    rows = [
+        (route, requests, used.credits_by_endpoint.get(route, 0)) for route, requests in used.usage_by_endpoint.items()
+    ]
+    show_table("Used since the account was opened", ["route", "requests", "credits"], rows)
 
 
 def mcp(
@@ -37,4 +52,4 @@ async def _serve(address: str, key: str, files: Path | None) -> None:
             await server.run(read, write, server.create_initialization_options())
 
 
-register = under(SERVICE, mcp)
+register = under(SERVICE, usage, mcp)
