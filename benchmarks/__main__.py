@@ -17,6 +17,7 @@ MEASUREMENTS = (
     "waiting",
     "speech",
     "transcription",
+    "long_recordings",
     "fetching",
     "vision",
     "endpoints",

@@ -199,6 +199,8 @@ class Kind(Generic[R, I, O]):
     files: ClassVar[tuple[str, ...]] = ()
     #: Files by the field that each may be sent in place of, which then says `upload:NAME`. Such a request is a form.
     uploads: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    #: What to do with a file that is too large for a form, as a sentence.
+    larger_files: ClassVar[str | None] = None
     #: The field that names a resumable upload (docs/uploads.md), which its job then uses.
     resumable: ClassVar[str | None] = None
     #: A file that is sent once for each entry of a list. Such a request is a form, too.

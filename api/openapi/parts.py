@@ -56,6 +56,7 @@ ERRORS = {
     "404": "It does not exist, or belongs to another account.",
     "409": "The job has not ended yet, or the request conflicts with what exists.",
     "410": "The result or link has expired or was deleted.",
+    "412": "The client speaks another version of the protocol.",
     "413": "The body, or a file in it, is too large.",
     "414": "The path with its query is too long; send long texts in a body.",
     "415": "The route does not take a body of this type.",
@@ -63,6 +64,7 @@ ERRORS = {
     "422": "The Idempotency-Key was used with another body.",
     "429": "Too many requests; try again after Retry-After seconds.",
     "431": "The headers are too many or too long.",
+    "460": "The body does not have the digest that was sent with it; nothing of it is kept.",
     "500": "Our fault: nothing undelivered is charged. Report the request_id.",
     "503": "Temporarily unavailable; try again after Retry-After seconds.",
 }

@@ -15,7 +15,7 @@ from pipeline.errors import (
     RateLimitExceeded,
     ServiceUnavailable,
 )
-from pipeline.storage.resumable import ResumableUpload
+from pipeline.storage.resumable import MOST_PARTS, ResumableUpload
 
 
 class UploadNotFound(NotFound):
@@ -99,6 +99,13 @@ class UploadElsewhere(Conflict):
 
     code = "upload_elsewhere"
     message = "Another request has sent these bytes meanwhile, or deleted the upload. Ask with HEAD, and go on there."
+
+
+class UploadPiecesTooMany(InvalidRequest):
+    """The upload came in too many small pieces."""
+
+    code = "upload_pieces_too_many"
+    message = f"The upload came in {MOST_PARTS:,} pieces, which is the most. Begin again, and send larger pieces."
 
 
 class UploadUsed(Conflict):

@@ -26,6 +26,7 @@ from api.uploads.errors import (
     UploadLengthInvalid,
     UploadNotFound,
     UploadOffsetWrong,
+    UploadPiecesTooMany,
     UploadsTooMany,
     UploadTooLarge,
     UploadUsed,
@@ -33,7 +34,7 @@ from api.uploads.errors import (
 from api.work.answers import show_json
 from pipeline.errors import UnsupportedMediaType
 from pipeline.identifiers import uuid7
-from pipeline.storage.resumable import ResumableUpload, begin_upload, end_upload, find_upload
+from pipeline.storage.resumable import MOST_PARTS, ResumableUpload, begin_upload, end_upload, find_upload
 
 TAG = "uploads"
 VERSION = "1.0.0"
@@ -149,6 +150,7 @@ class OneUpload(TusResource):
         tag=TAG,
         summary="Return how much of an upload has arrived; HEAD tells the same in headers.",
         replies={200: Reply("The upload.", UploadDocument)},
+        errors=(412,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, upload_id: str) -> None:
         _check_version(req, resp)
@@ -160,7 +162,7 @@ class OneUpload(TusResource):
         summary="Send the next bytes of an upload; what arrives is kept even if the connection breaks.",
         parameters=(OFFSET, CHECKSUM),
         replies={204: Reply("The bytes are kept; Upload-Offset says how many have arrived in all.")},
-        errors=(409, 412, 413, 415),
+        errors=(409, 412, 413, 415, 460),
     )
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, upload_id: str) -> None:
         _check_version(req, resp)
@@ -172,6 +174,8 @@ class OneUpload(TusResource):
             raise UploadOffsetWrong(offset, upload.received)
         if (req.content_length or 0) > upload.length - offset:
             raise UploadTooLarge.past_end(upload)
+        if upload.parts >= MOST_PARTS:
+            raise UploadPiecesTooMany
         checksum = _checksum(req)
         upload = await Arriving(self._services, upload, lifetime=self._lifetime, checksum=checksum).receive(req)
         _show(resp, upload, HTTPStatus.NO_CONTENT)

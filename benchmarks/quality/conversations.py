@@ -61,8 +61,9 @@ def _mix(voices: Sequence[Sequence[Floats]], seconds: float, random: np.random.G
         at = at // FRAME * FRAME
         for _ in range(int(random.integers(1, 4))):
             said = voices[speaker][int(random.integers(len(voices[speaker])))] * levels[speaker]
-            said = said[: (len(sound) - at) // FRAME * FRAME]
-            said = said[: len(said) // FRAME * FRAME]
+            said = said[: min(len(said), max(0, len(sound) - at)) // FRAME * FRAME]
+            if not len(said):
+                break
             sound[at : at + len(said)] += said
             spoken[at // FRAME : (at + len(said)) // FRAME, speaker] |= active(said)
             at += len(said) + round(random.uniform(0, 0.3) * RATE) // FRAME * FRAME

@@ -15,6 +15,10 @@ from pipeline.storage.artifacts import upload_key
 
 #: An unfinished or unused upload that still counts, `u`, and the job that uses it, `j`.
 ALIVE = SQL("(u.expires_at > now() OR (j.id IS NOT NULL AND j.finished_at IS NULL))")
+#: What an upload counts at least towards the bytes of an account, so that nobody has millions of small ones.
+LEAST_BYTES = 2**20
+#: Most parts of an upload: the row lists them all, and is written anew with each.
+MOST_PARTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class ResumableUpload:
     received: int
     name: str
     expires_at: datetime
+    #: How many parts it has.
+    parts: int = 0
     #: Hash of the request whose job uses it, if there is one.
     request_hash: bytes | None = None
 
@@ -45,11 +51,11 @@ def begin_upload(
     insert = SQL(
         "INSERT INTO upload (id, account_id, length, name, expires_at)"
         " SELECT %(id)s, %(account)s, %(length)s, %(name)s, now() + %(lifetime)s WHERE %(length)s + ("
-        " SELECT coalesce(sum(u.length), 0) FROM upload u LEFT JOIN job j ON j.id = u.id"
+        " SELECT coalesce(sum(greatest(u.length, {least})), 0) FROM upload u LEFT JOIN job j ON j.id = u.id"
         " WHERE u.account_id = %(account)s AND {alive}) <= %(account_bytes)s"
         " ON CONFLICT (id) DO UPDATE SET id = EXCLUDED.id"
         " RETURNING id, length, received, name, expires_at"
-    ).format(alive=ALIVE)
+    ).format(alive=ALIVE, least=LEAST_BYTES)
     parameters = {
         "id": upload_id,
         "account": account_id,
@@ -65,7 +71,8 @@ def find_upload(upload_id: UUID, account_id: UUID) -> Statement[ResumableUpload 
     """Read an account's upload; None if it does not exist or has expired."""
     return Statement(
         SQL(
-            "SELECT u.id, u.length, u.received, u.name, u.expires_at, j.request_hash FROM upload u"
+            "SELECT u.id, u.length, u.received, u.name, u.expires_at, cardinality(u.parts) AS parts,"
+            " j.request_hash FROM upload u"
             " LEFT JOIN job j ON j.id = u.id WHERE u.id = %(id)s AND u.account_id = %(account)s AND {alive}"
         ).format(alive=ALIVE),
         {"id": upload_id, "account": account_id},

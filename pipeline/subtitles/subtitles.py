@@ -79,7 +79,6 @@ def _join(first: Segment, second: Segment, language: str | None) -> Segment | No
             "text": join_texts([first, second], language),
             "words": None if first.words is None or second.words is None else first.words + second.words,
             "probability": min(sure, default=None),
-            "overlap": first.overlap or second.overlap,
         }
     )
     return None if _is_long(joined) else joined

@@ -26,7 +26,14 @@ pytestmark = pytest.mark.system
 
 KINDS = load_kinds(Settings())
 #: Kinds that write down or look up what others made. A new kind stands here, or declares its `origins`.
-MAKES_NOTHING = {"index_check", "index_submit", "transcription", "transcription_stream", "verification"}
+MAKES_NOTHING = {
+    "index_check",
+    "index_submit",
+    "long_transcription",
+    "transcription",
+    "transcription_stream",
+    "verification",
+}
 MAKERS = sorted(KINDS.keys() - MAKES_NOTHING)
 #: The kinds whose answer is JSON; the others answer with a sound.
 IN_JSON = {"alt_text", "alt_text_batch", "blog_metadata"}

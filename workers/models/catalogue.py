@@ -16,10 +16,9 @@ FILE = Path(__file__).with_name("catalogue.toml")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: The kinds of files that a model may have: weights that hold no program, and what describes them.
 SAFE_SUFFIXES = frozenset({".safetensors", ".gguf", ".onnx", ".json", ".txt", ".jinja"})
-#: Beside these, what the catalogue names: CTranslate2's model.bin, bare numbers such as Kokoro's voices, and a .pt,
-#: whose reader resolves no names but those of tensors. Engines read them as such; a file of the same suffix that the
-#: catalogue does not name may be a pickle, which is a program.
-LISTED_SUFFIXES = SAFE_SUFFIXES | {".bin", ".npz", ".pt"}
+#: Beside these, what the catalogue names: CTranslate2's model.bin, and bare numbers such as Kokoro's voices. Engines
+#: read them as such; a file of the same suffix that the catalogue does not name may be a pickle, which is a program.
+LISTED_SUFFIXES = SAFE_SUFFIXES | {".bin", ".npz"}
 
 
 class ModelUnknown(InvalidRequest):

@@ -56,7 +56,7 @@ def render(transcript: Transcript, form: Format) -> str:
         case "json":
             return transcript.model_dump_json(exclude={"segments", *([] if transcript.speakers else ["speakers"])})
         case "verbose_json":
-            unasked = {"speaker", "overlap"} if transcript.speakers is None else set()
+            unasked = {"speaker"} if transcript.speakers is None else set()
             document = transcript.model_dump(mode="json", exclude={"speakers"} if unasked else None)
             document["segments"] = [
                 {"id": number, **{name: value for name, value in segment.items() if name not in unasked}}
@@ -80,7 +80,7 @@ def dialogue(transcript: Transcript) -> str:
 def rendered(transcript: Transcript, wanted: RecordingInput, heard: Sequence[HeardSegment]) -> str:
     """Return a transcript in the form that was asked for. OpenAI's JSON has `heard`, the engine's own segments."""
     form = wanted.response_format
-    if form not in ("openai_json", "openai_verbose_json", "openai_diarized_json"):
+    if form != "openai_json" and form != "openai_verbose_json" and form != "openai_diarized_json":
         return render(transcript, form)
     usage = {"type": "duration", "seconds": math.ceil(transcript.duration)}
     document: dict[str, Any] = {"text": transcript.text, "usage": usage}

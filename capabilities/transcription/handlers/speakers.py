@@ -22,8 +22,6 @@ MODEL = "resemblyzer"
 #: A change of speakers within a segment counts if the one who interrupts says at least so many words, or for so many
 #: seconds; otherwise a word at the edge of a turn would be taken for a turn.
 LEAST_WORDS, LEAST_SECONDS = 2, 0.6
-#: Seconds of a segment in which two people speak, from which it is marked.
-LEAST_OVERLAP = 0.3
 
 
 class SpeakersNotAvailable(ServiceUnavailable):
@@ -83,21 +81,21 @@ def split(segment: HeardSegment, turns: Sequence[Turn]) -> Iterator[HeardSegment
     words = segment.words or []
     places = places_of(segment.text, words)
     if not words or places is None:
-        yield _spoken(segment, speaker_at(segment.start, segment.end, turns), turns)
+        yield segment.model_copy(update={"speaker": name_of(speaker_at(segment.start, segment.end, turns))})
         return
     speakers = _settled([speaker_at(word.start, word.end, turns) for word in words], segment)
     changes = [0, *(at for at in range(1, len(words)) if speakers[at] != speakers[at - 1]), len(words)]
     for first, last in pairwise(changes):
         text = segment.text[places[first] if first else 0 : places[last] if last < len(words) else None].strip()
-        part = segment.model_copy(
+        yield segment.model_copy(
             update={
+                "speaker": name_of(speakers[first]),
                 "text": text,
                 "words": words[first:last],
                 "start": words[first].start if first else segment.start,
                 "end": words[last - 1].end if last < len(words) else segment.end,
             }
         )
-        yield _spoken(part, speakers[first], turns)
 
 
 def _settled(speakers: list[int], segment: HeardSegment) -> list[int]:
@@ -121,6 +119,6 @@ def speaker_at(start: float, end: float, turns: Sequence[Turn]) -> int:
     return turns[max(range(len(turns)), key=overlaps.__getitem__)].speaker if turns else 0
 
 
-def _spoken(segment: HeardSegment, speaker: int, turns: Sequence[Turn]) -> HeardSegment:
-    both = sum(max(0.0, min(segment.end, turn.end) - max(segment.start, turn.start)) for turn in turns if turn.overlaps)
-    return segment.model_copy(update={"speaker": f"Speaker {speaker + 1}", "overlap": both >= LEAST_OVERLAP})
+def name_of(speaker: int) -> str:
+    """Return what a speaker is called, who is counted from 0."""
+    return f"Speaker {speaker + 1}"

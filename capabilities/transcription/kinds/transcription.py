@@ -21,7 +21,6 @@ from capabilities.transcription.kinds.transcripts import (
     Transcript,
 )
 from pipeline.downloads.addresses import Reach
-from pipeline.downloads.failures import REMEDY
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.downloads.urls import MAX_CHARACTERS, SCHEME
 from pipeline.errors import InvalidRequest
@@ -33,6 +32,8 @@ from pipeline.settings import Settings
 from pipeline.storage.streams import Parts
 
 FAMILY = "transcription"
+#: An address in the documents.
+EXAMPLE_URL = "https://example.org/episode-12.mp3"
 #: The value that asks for the language to be detected.
 AUTO = "auto"
 #: Characters of a prompt. A model reads its first 223 tokens, about as many.
@@ -117,9 +118,22 @@ class TranscriptionRequest(RecordingRequest):
         False, description="Keep the recording as long as the transcript; otherwise it is deleted at the job's end."
     )
 
+    diarize: bool = Field(False, description="Tell who speaks, as Speaker 1, Speaker 2 ….")
+    speakers: int | None = Field(
+        None, ge=1, le=MOST_SPEAKERS, description="How many people speak, which diarize needs to know."
+    )
+
     @property
     def form(self) -> Form:
         return self.response_format
+
+    @property
+    def told_apart(self) -> bool:
+        return self.diarize
+
+    @property
+    def people(self) -> int | None:
+        return self.speakers
 
 
 class TranscriptionStreamRequest(RecordingRequest):
@@ -176,6 +190,9 @@ class Recorded:
     queue: ClassVar[str] = "transcription"
     unit: ClassVar[str] = "seconds"
     files: ClassVar[tuple[str, ...]] = ("audio",)
+    larger_files: ClassVar[str | None] = (
+        "Send it to POST /uploads, and its id to POST /transcriptions, which takes 2 GiB and four hours."
+    )
     example: ClassVar[Mapping[str, Any]] = {"audio": "@recording"}
     #: Four hours of sound may take a small machine a day, since other recordings take turns with it. A segment takes
     #: about a minute even with a large model on a processor, so 20 minutes without one are a stall.
@@ -244,7 +261,7 @@ class LongTranscription(Written, Kind[LongTranscriptionRequest, RecordingInput, 
     resumable = "upload"
     handler = "capabilities.transcription.handlers.long:LongTranscriptionHandler"
     summary = "Transcribe a recording of up to 2 GiB and four hours, uploaded before or downloaded from a URL."
-    example: ClassVar[Mapping[str, Any]] = {"url": "https://example.org/episode-12.mp3"}
+    example: ClassVar[Mapping[str, Any]] = {"url": EXAMPLE_URL}
     reach: Reach | None = None
 
     def configured(self, settings: Settings) -> "LongTranscription":
@@ -261,7 +278,10 @@ class LongTranscription(Written, Kind[LongTranscriptionRequest, RecordingInput, 
             try:
                 read_target(request.url, self.reach)
             except Refused as refused:
-                raise RecordingUrlRefused(f"{shown(request.url)} can't be fetched: {refused.why}. {REMEDY}") from None
+                raise RecordingUrlRefused(
+                    f"{shown(request.url)} can't be fetched: {refused.why}. Use a URL that anybody on the Internet can"
+                    " open, or let the operator allow its network."
+                ) from None
 
 
 class TranscriptionStream(Recorded, Kind[TranscriptionStreamRequest, RecordingInput, Parts]):

@@ -130,12 +130,13 @@ def test_another_account_has_no_such_upload(service: Service, client: Payer, api
 
 
 def test_unfinished_uploads_of_an_account_have_a_limit(start: Start, client: Payer) -> None:
-    with start(UPLOADS__ACCOUNT_BYTES="100") as service:
-        path = begin(service, client.api_key, 60).headers["location"]
-        refused = begin(service, client.api_key, 41)
+    with start(UPLOADS__ACCOUNT_BYTES="3000000") as service:
+        path = begin(service, client.api_key, 1_500_000).headers["location"]
+        assert begin(service, client.api_key, 1).status == 201  # counts as a mebibyte
+        refused = begin(service, client.api_key, 500_000)
         assert (refused.status, refused.code) == (429, "uploads_too_many")
         assert service.request("DELETE", path, headers={"X-API-Key": client.api_key}).status == 204
-        assert begin(service, client.api_key, 100).status == 201
+        assert begin(service, client.api_key, 500_000).status == 201
 
 
 def test_an_upload_without_progress_is_gone_with_its_files(

@@ -13,7 +13,7 @@ from capabilities.transcription.engines.speakers.weights import Floats, read_ten
 from workers.media.audio.track import Samples
 
 #: The file in the model's folder, and the dictionary in it.
-FILE, WITHIN = "pretrained.pt", "model_state"
+FILE, WITHIN = "pretrained.bin", "model_state"
 LAYERS, HIDDEN = 3, 256
 #: Samples of a frame of the spectrogram, and from one to the next, at 16 kHz; mel bands.
 FRAME, STEP, BANDS = 400, 160, 40
@@ -22,8 +22,8 @@ SAMPLE_RATE = 16_000
 WINDOW = 160
 #: Windows that are encoded together: more need more memory, and are no faster.
 BATCH = 64
-#: Level of the speech that the network was trained with, as a mean square: -30 dBFS.
-LEVEL = 10**-3.0
+#: The network was trained with speech at -30 dBFS and above; as a root of the mean square.
+LEVEL = 10**-1.5
 
 
 class VoiceEncoder:
@@ -43,9 +43,9 @@ class VoiceEncoder:
         self._linear = np.ascontiguousarray(found["linear.weight"].T), found["linear.bias"]
         self._mel = mel_filters().T
 
-    def spectrogram(self, sound: Samples) -> Floats:
+    def spectrogram(self, sound: Samples, gain: float) -> Floats:
         """Return the mel spectrogram of mono samples at 16 kHz, shape (frames, 40); a frame is centred on its time."""
-        padded = np.pad(sound.astype(np.float32) / 32_768, FRAME // 2)
+        padded = np.pad(sound.astype(np.float32) * (gain / 32_768), FRAME // 2)
         frames = np.lib.stride_tricks.sliding_window_view(padded, FRAME)[::STEP]
         window = np.hanning(FRAME + 1)[:FRAME].astype(np.float32)
         blocks = (frames[at : at + 4_096] * window for at in range(0, len(frames), 4_096))
@@ -63,7 +63,12 @@ class VoiceEncoder:
             found = np.stack(list(_lstm(found @ weights_in + bias, weights_on)))
         weights, bias = self._linear
         vectors = np.maximum(found[-1] @ weights + bias, 0)
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        return unit(vectors)
+
+
+def unit(vectors: Floats) -> Floats:
+    """Return vectors, shape (n, m), with the length 1."""
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9), np.float32)
 
 
 def _lstm(inputs: Floats, weights: Floats) -> Iterator[Floats]:
@@ -77,13 +82,6 @@ def _lstm(inputs: Floats, weights: Floats) -> Iterator[Floats]:
         state = gates[:, HIDDEN : 2 * HIDDEN] * state + gates[:, :HIDDEN] * new
         output = gates[:, 3 * HIDDEN :] * np.tanh(state)
         yield output
-
-
-def levelled(windows: Floats) -> Floats:
-    """Return windows of a spectrogram with the level that the network knows: a quiet voice is made louder."""
-    # Half the window's energy of 400 samples is in each frame's bands, by Parseval's theorem and its Hann window.
-    power = windows.sum(axis=2).mean(axis=1) / (FRAME * 0.375) / FRAME * 2
-    return windows * np.maximum(1.0, LEVEL / np.maximum(power, 1e-12)).astype(np.float32)[:, None, None]
 
 
 def mel_filters() -> NDArray[np.float32]:

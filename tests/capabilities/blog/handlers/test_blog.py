@@ -320,31 +320,6 @@ def test_what_nobody_can_look_at_is_described_by_what_it_was_made_for(captioner:
     assert (done.engine, done.credits, captioner.asked) == ("llm+diffusion", 3, [])
 
 
-def test_pictures_are_looked_at_in_turn_with_alt_texts() -> None:
-    done: list[str] = []
-    resources = Resources(Settings())
-
-    class Watched(Captioner):
-        def caption(
-            self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
-        ) -> Sequence[Captions | PressroomError]:
-            def write_alt_text() -> None:
-                with resources.lock_of(self):
-                    done.append("alt text")
-
-            self.other = threading.Thread(target=write_alt_text)
-            self.other.start()
-            # It would be done at once if this were nobody's turn.
-            self.other.join(0.3)
-            done.append("pictures")
-            return super().caption(requests, stop=stop)
-
-    vlm = Watched()
-    carry_out(handler_of([Writer("llm")], [Painter("diffusion", is_seen=False)], [vlm], resources=resources), a_post())
-    vlm.other.join()
-    assert done == ["pictures", "alt text"]
-
-
 @pytest.mark.parametrize("busy", ["llm", "diffusion"])
 def test_nothing_is_written_or_painted_on_a_gpu_that_describes(busy: str) -> None:
     resources = Resources(Settings())
@@ -364,12 +339,6 @@ def test_nothing_is_written_or_painted_on_a_gpu_that_describes(busy: str) -> Non
     working.join(60)
 
     assert done[0].engine == "llm+diffusion"
-
-
-def test_who_no_longer_wants_the_pictures_has_nobody_look_at_them() -> None:
-    handler = handler_of([Writer("llm")], [Painter("diffusion", is_seen=False)], [Captioner(breaks=Stopped())])
-    with pytest.raises(Stopped):
-        handler.run([a_post()])
 
 
 def test_a_painter_that_can_truly_make_the_style_goes_first() -> None:
@@ -531,14 +500,6 @@ def test_of_a_subject_that_is_no_thing_nobody_says_that_it_is_missing(title: str
 
     assert carry_out(handler, a_post(title=title)).engine == "llm+diffusion+vlm"
     assert len(diffusion.asked) == 1
-
-
-def test_a_missing_replacement_is_a_missing_picture() -> None:
-    vlm, diffusion = Captioner(says="Two men in suits."), Painter("diffusion", is_seen=False)
-
-    done = carry_out(handler_of([Writer("llm")], [diffusion], [vlm]), a_post())
-
-    assert (done.output.images, done.credits) == ([], 1)
 
 
 @pytest.mark.parametrize(
