@@ -14,7 +14,6 @@ from api.http.parameters import DRY_RUN
 from api.http.request_context import context_of
 from api.services.services import Services
 from api.services.waiting import Waiter
-from api.uploads.errors import UploadIncomplete, UploadNotFound, UploadUsed
 from api.work.answers import show_json
 from api.work.common_fields import add_priority, add_webhook
 from api.work.delivering import answer
@@ -25,7 +24,7 @@ from pipeline.accounts.keys import Caller
 from pipeline.identifiers import uuid7
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
-from pipeline.storage.resumable import ResumableUpload, find_upload
+from pipeline.storage.resumable import ResumableUpload, UploadIncomplete, UploadNotFound, UploadUsed, find_upload
 
 
 class Price(TypedDict):
