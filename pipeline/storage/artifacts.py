@@ -31,7 +31,7 @@ FOLDER_BUFFER_BYTES = 512 * 1024
 S3_BUFFER_BYTES = 5 * 2**20
 CONNECT_TIMEOUT = timedelta(seconds=5)
 UPLOADS = "uploads"
-#: What `artifact_key` begins with; a bucket or folder may have other things in it.
+#: The beginning of an `artifact_key`; a bucket or folder may have other things in it.
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 

@@ -16,7 +16,7 @@ from pipeline.storage.artifacts import upload_key
 
 #: An unfinished or unused upload that still counts, `u`, and the job that uses it, `j`.
 ALIVE = SQL("(u.expires_at > now() OR (j.id IS NOT NULL AND j.finished_at IS NULL))")
-#: What an upload counts at least towards the bytes of an account, so that nobody has millions of small ones.
+#: Bytes that an upload counts at least towards those of its account, so that nobody has millions of small ones.
 LEAST_BYTES = 2**20
 #: Most parts of an upload: the row lists them all, and is written anew with each.
 MOST_PARTS = 10_000
@@ -38,7 +38,7 @@ class ResumableUpload:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all bytes have arrived."""
+        """True if all bytes have arrived."""
         return self.received == self.length
 
 
