@@ -199,7 +199,7 @@ class Kind(Generic[R, I, O]):
     files: ClassVar[tuple[str, ...]] = ()
     #: Files by the field that each may be sent in place of, which then says `upload:NAME`. Such a request is a form.
     uploads: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    #: What to do with a file that is too large for a form, as a sentence.
+    #: Advice for a file that is too large for a form, as a sentence.
     larger_files: ClassVar[str | None] = None
     #: The field that names a resumable upload (docs/uploads.md), which its job then uses.
     resumable: ClassVar[str | None] = None
@@ -234,7 +234,7 @@ class Kind(Generic[R, I, O]):
 
     @property
     def has_uploads(self) -> bool:
-        """Whether files of its jobs may lie in the store, to be deleted at their end."""
+        """True if files of its jobs may lie in the store, to be deleted at their end."""
         return self.takes_files or self.resumable is not None
 
     @classmethod

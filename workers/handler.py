@@ -95,12 +95,7 @@ class Task(Protocol[I_co]):
         """Write the checkpoint now, for an attempt elsewhere."""
 
     def store(
-        self,
-        data: bytes | IO[bytes],
-        *,
-        suffix: str = "",
-        keep_for: timedelta | None = None,
-        made: Made | None = None,
+        self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None, made: Made | None = None
     ) -> str:
         """Store bytes or an open file as an artifact, marked if a machine `made` it; returns its key.
 
@@ -129,9 +124,9 @@ class Handler(Generic[I, O]):
     batch: int = 1
     #: Runs at once in a process. More than 1 suits work that waits on the network; 0 claims nothing for now.
     slots: int = 1
-    #: Whether its slots are its own, apart from those that a process's other handlers share.
+    #: True if its slots are its own, apart from those that a process's other handlers share.
     runs_apart: bool = False
-    #: Whether items lost with their process come back in one run. Only for items that make one request to another
+    #: True if items lost with their process come back in one run. Only for items that make one request to another
     #: service together, and that can't be the reason why the process ended.
     comes_back_together: bool = False
 

@@ -25,16 +25,22 @@ from api.work.upload_errors import (
     DiskTooFull,
     TusVersionUnknown,
     UploadLengthInvalid,
-    UploadNotFound,
     UploadOffsetWrong,
     UploadPiecesTooMany,
     UploadsTooMany,
     UploadTooLarge,
-    UploadUsed,
 )
 from pipeline.errors import UnsupportedMediaType
 from pipeline.identifiers import uuid7
-from pipeline.storage.resumable import MOST_PARTS, ResumableUpload, begin_upload, end_upload, find_upload
+from pipeline.storage.resumable import (
+    MOST_PARTS,
+    ResumableUpload,
+    UploadNotFound,
+    UploadUsed,
+    begin_upload,
+    end_upload,
+    find_upload,
+)
 
 TAG = "uploads"
 VERSION = "1.0.0"

@@ -11,7 +11,7 @@ from num2words import num2words
 
 from capabilities.speech.normalization.reading import spoken_form
 
-#: What Whisper's own normaliser leaves different, after it.
+#: Words that Whisper's own normaliser leaves different; applied after it.
 SAME = (
     (re.compile(r"\b(\d+)(?:st|nd|rd|th)\b"), r"\1"),  # May 8th
     (re.compile(r"\bkm\b"), "kilometers"),

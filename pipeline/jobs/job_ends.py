@@ -20,7 +20,7 @@ AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """What one webhook is told in place of a delivery without a body. No webhook: the account's secret signs it."""
+    """An event for one webhook, in place of a delivery without a body. No webhook: the account's secret signs it."""
 
     delivery: UUID
     account: UUID

@@ -44,7 +44,7 @@ _FEW = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """Which jobs of an account, or of all accounts; a field that is None does not filter.
+    """A choice of the jobs of an account, or of all; a field that is None does not filter.
 
     `routes` are those that a key may use. `id_prefix` is the beginning of an id, with or without dashes; `since` and
     `until` are of its submission, the latter exclusive; `text` is somewhere in its request, whatever the case

@@ -4,8 +4,6 @@ Each transition is one atomic SQL function in lifecycle.sql, written once and gi
 API and the sync workers run alike. docs/architecture.md draws the state machine."""
 
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account, suspend_account
-from pipeline.lifecycle.erasing import DELETED_MESSAGE, Erased, erase, erased, find_being_deleted
-from pipeline.lifecycle.keeping import edit, find_kept, keep
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
 from pipeline.lifecycle.reports import (
     Outcome,
@@ -15,6 +13,16 @@ from pipeline.lifecycle.reports import (
     report,
     report_then_claim,
     report_together,
+)
+from pipeline.lifecycle.retention import (
+    DELETED_MESSAGE,
+    Erased,
+    edit,
+    erase,
+    erased,
+    find_being_deleted,
+    find_kept,
+    keep,
 )
 from pipeline.lifecycle.schema import SCHEMA, install_sql
 from pipeline.lifecycle.submission import CANCELLED, PRIORITIES, Priority, Submission, Submitted, cancel, submit

@@ -57,7 +57,6 @@ class MassChange:
     looked_at: int
     changed: int
     refused: Mapping[str, int]
-    requested_at: datetime
     finished_at: datetime | None
 
 

@@ -16,7 +16,7 @@ from obstore.store import LocalStore, S3Store
 from pipeline.errors import Gone, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
 from pipeline.storage import upload_folders
-from pipeline.storage.ownership import refuse_foreign, without_links
+from pipeline.storage.folders import refuse_foreign, without_links
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -31,7 +31,7 @@ FOLDER_BUFFER_BYTES = 512 * 1024
 S3_BUFFER_BYTES = 5 * 2**20
 CONNECT_TIMEOUT = timedelta(seconds=5)
 UPLOADS = "uploads"
-#: What `artifact_key` begins with; a bucket or folder may have other things in it.
+#: The beginning of an `artifact_key`; a bucket or folder may have other things in it.
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from itertools import accumulate, pairwise
 from unicodedata import east_asian_width
 
@@ -172,7 +173,7 @@ def srt(cues: Sequence[Segment]) -> str:
 def vtt(cues: Sequence[Segment]) -> str:
     """Return subtitles as WebVTT."""
     shown = (
-        f"\n{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{_escaped(lines_of(text))}\n"
+        f"\n{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{escape(lines_of(text), quote=False)}\n"
         for cue, text in _told(cues)
     )
     return "WEBVTT\n" + "".join(shown)
@@ -190,7 +191,3 @@ def _clock(seconds: float, separator: str) -> str:
     milliseconds = round(seconds * 1_000)
     minutes, milliseconds = divmod(milliseconds, 60_000)
     return f"{minutes // 60:02}:{minutes % 60:02}:{milliseconds // 1_000:02}{separator}{milliseconds % 1_000:03}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -118,7 +118,7 @@ class NewWebhook:
 
     account_id: UUID
     url: str
-    #: Of an account's further webhook; None: all.
+    #: Events that it is told; None: all.
     events: Sequence[str] | None = None
     id: UUID = field(default_factory=uuid4)
     secret: str = field(default_factory=make_secret, repr=False)

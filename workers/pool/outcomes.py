@@ -21,7 +21,7 @@ RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
 RETRY_PASSING_AFTER = (2, 4, 8, 15, 30, 60, 120, 300)
 #: How long an item waits for a service that asked for a pause and named no time.
 PAUSE = timedelta(seconds=10)
-#: What the machine lacks for a while: room, files, memory.
+#: Errors of a machine that lacks room, files or memory for a while.
 LACKING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO})
 
 

@@ -92,11 +92,7 @@ class LeasedTask(Generic[I]):
             raise ValueError(f"{credits} credits were earned of an item that costs {self.price}.")
         self.moved = time.monotonic()
         self._beat = Beat(
-            self.item.lease_id,
-            self.item_id,
-            {"done": done, "total": total},
-            credits,
-            checkpoint or self.checkpoint,
+            self.item.lease_id, self.item_id, {"done": done, "total": total}, credits, checkpoint or self.checkpoint
         )
         self.checkpoint = self._beat.checkpoint
 
@@ -126,12 +122,7 @@ class LeasedTask(Generic[I]):
             raise Stopped
 
     def store(
-        self,
-        data: bytes | IO[bytes],
-        *,
-        suffix: str = "",
-        keep_for: timedelta | None = None,
-        made: Made | None = None,
+        self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None, made: Made | None = None
     ) -> str:
         """Store bytes or an open file under a key that only this lease writes; returns the key. Raises NotMarked."""
         key = self._key(suffix, keep_for)
@@ -203,9 +194,5 @@ class LeasedTask(Generic[I]):
     def _key(self, suffix: str = "", keep_for: timedelta | None = None) -> str:
         expires_on = (datetime.now(UTC) + max(self._keep_for, keep_for or self._keep_for) + ARTIFACT_MARGIN).date()
         return artifact_key(
-            expires_on=expires_on,
-            job_id=self.job_id,
-            index=self.index,
-            lease_id=self.item.lease_id,
-            suffix=suffix,
+            expires_on=expires_on, job_id=self.job_id, index=self.index, lease_id=self.item.lease_id, suffix=suffix
         )

@@ -16,7 +16,7 @@ log = get_logger(__name__)
 
 #: A chat answer is text; more bytes than this are no answer.
 MOST_ANSWER = 2**20
-#: What models that think aloud write before their answer, and the fence that many put around JSON.
+#: The thoughts that some models write before their answer, and the fence that many put around JSON.
 THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 FENCE = re.compile(r"^\s*```(?:json)?\s*(.*?)\s*```\s*$", re.DOTALL)
 #: Fields that some servers or models refuse, by words of the refusal, and what is sent instead.

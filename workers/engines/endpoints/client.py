@@ -143,11 +143,7 @@ class EndpointClient:
             if answer.status == 200:
                 return await self._body(answer, call.most)
             error = refusal(
-                self.name,
-                answer.status,
-                answer.headers,
-                await answer.content.read(MOST_REFUSAL),
-                key=self._key,
+                self.name, answer.status, answer.headers, await answer.content.read(MOST_REFUSAL), key=self._key
             )
             if isinstance(error, EndpointBusy) and error.retry_after is not None:
                 seconds = error.retry_after.total_seconds()

@@ -36,7 +36,7 @@ LATIN = SCRIPTS["Latin"]
 
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
 
-#: What the taxonomy's words in traditional characters are called.
+#: Name of the taxonomy's words in traditional characters.
 TRADITIONAL_CHINESE = "zh-hant"
 
 #: How language tags begin that ask for traditional characters.
@@ -45,7 +45,7 @@ TRADITIONAL_TAGS = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
 #: Languages that write no space between words.
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km"})
 
-#: What languages.toml has of a language beside its templates.
+#: Fields of a language in languages.toml beside its templates.
 SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling", "openings", "connectors")
 
 #: Languages that make one word of two.
@@ -54,7 +54,7 @@ COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no"})
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What is known of a language's words; empty where nothing is."""
+    """The known words of a language; empty where none are."""
 
     code: str
     stop: frozenset[str]

@@ -69,7 +69,7 @@ class ServerOptions:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model wrote. `tokens`: where each token ends in the text's UTF-8 bytes, and its log-probability."""
+    """The model's answer. `tokens`: where each token ends in the text's UTF-8 bytes, and its log-probability."""
 
     text: str
     is_ended: bool
@@ -117,12 +117,7 @@ class LlamaServer:
         self._child = None
 
     def ask(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        grammar: str,
-        most: int,
-        stop: Callable[[], bool] = never,
+        self, messages: Sequence[Mapping[str, Any]], *, grammar: str, most: int, stop: Callable[[], bool] = never
     ) -> Answer:
         """Return the model's answer of at most so many tokens. Raises Stopped, ModelDied, ModelRefused."""
         if time.monotonic() < self._paused_until:

@@ -1,4 +1,4 @@
-"""Ownership: root works in no folder of another user, who could put links or programs in it."""
+"""Folders: root works in no folder of another user, who could put links or programs in it; names are synced to disk."""
 
 import os
 import stat
@@ -31,3 +31,12 @@ def without_links(root: str, key: str) -> str:
         if os.path.islink(path):  # noqa: PTH114  a tenth of the time of a Path, at each artifact
             raise FileNotFoundError(f"{path} is a link")
     return key
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the disk has the names in a folder; files are synced by who writes them. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
