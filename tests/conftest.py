@@ -22,7 +22,7 @@ from pipeline.lifecycle.migrations import migrate
 from scripts.system.embedded.roles import OWNER, ROLE
 
 #: Fixtures that tests of several folders use.
-pytest_plugins = ("api_fixtures", "pipeline_fixtures", "command_fixtures")
+pytest_plugins = ("api_fixtures", "pipeline_fixtures", "command_fixtures", "sites_fixtures")
 
 # No test asks a service on the Internet; one that has a fake on loopback says so itself.
 os.environ["PRESSROOM_SYNTHESIS__ENGINES"] = "espeak"

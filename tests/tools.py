@@ -4,6 +4,7 @@ PRESSROOM_TESTS_NEED names, with commas between them, what must be there: a test
 skipped, or do without. The names are those of programs (node, npm, chromium, cc), and
 
 - pypi: PyPI can be reached,
+- wordpress: PHP with its extensions is installed, and `python tests/wordpress_site.py` has fetched WordPress,
 - netns: network namespaces can be made, for tests of many machines,
 - mount: file systems can be mounted, for faults of disks."""
 

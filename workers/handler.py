@@ -15,6 +15,7 @@ from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from pipeline.storage.streams import Parts
 from workers.engines.resources import Resources
+from workers.engines.tokens import Tokens
 from workers.media.marks.marking import Made
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
@@ -73,6 +74,7 @@ class Task(Protocol[I_co]):
     price: int
     attempts: int
     checkpoint: Mapping[str, Any] | None
+    tokens: Tokens
 
     @property
     def input(self) -> I_co:
@@ -112,6 +114,12 @@ class Task(Protocol[I_co]):
 
     def upload(self, field: str) -> AbstractContextManager[IO[bytes]]:
         """Open an uploaded file for a `with` block. Raises Gone, ServiceUnavailable."""
+
+    def resumable_upload(self) -> AbstractContextManager[IO[bytes]]:
+        """Open the resumable upload that the job uses. Raises Gone, ServiceUnavailable."""
+
+    def keep_upload(self, field: str, file: IO[bytes]) -> None:
+        """Store a file as if it had been uploaded, so that another attempt finds it. Raises ServiceUnavailable."""
 
 
 class Handler(Generic[I, O]):

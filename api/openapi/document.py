@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from api.http.operations import LOCATION, Operation, Reply, operations_of
-from api.http.parameters import IDEMPOTENCY_KEY, Parameter
+from api.http.parameters import PREFER, Parameter
 from api.openapi.parts import (
     ERRORS,
     FILE,
@@ -161,7 +161,7 @@ def _kind_operation(kind: AnyKind, route: str, schemas: Json) -> Json:
         "summary": kind.summary,
         "tags": [kind.queue],
         "security": [*SECURITY, {}],
-        "parameters": JOB_PARAMETERS if kind.answer.receipt is None else [IDEMPOTENCY_KEY],
+        "parameters": [one for one in JOB_PARAMETERS if one is not PREFER or kind.answer.receipt is None],
         "requestBody": {"required": True, "content": _request_content(kind, schemas)},
         "responses": {**_answers(kind, schemas), **errors(WORK_ERRORS)},
     }

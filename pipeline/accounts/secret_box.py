@@ -1,8 +1,7 @@
 """Secret box: credentials of other services, encrypted before they are stored.
 
 The key is not in the database: who reads a copy of that has nothing. It is PRESSROOM_SECRETS_KEY, the same on all
-machines, or else a file in DATA, made when something is stored for the first time.
-"""
+machines, or else a file in DATA, made when something is stored for the first time."""
 
 import os
 from contextlib import suppress

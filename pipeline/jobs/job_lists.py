@@ -1,8 +1,7 @@
 """Job lists: jobs by what is known of them, newest first, a page at a time.
 
 A list looks at the newest jobs that an index finds, some thousands at most, and says how far it came: with a million
-jobs of an account, counting all of them took 100 ms and a page in their middle 1,700 ms.
-"""
+jobs of an account, counting all of them took 100 ms and a page in their middle 1,700 ms."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ class Erased:
 
     @property
     def goes_on(self) -> bool:
-        """Whether there may be more items."""
+        """True if there may be more items."""
         return self.gone == SWEEP_ROWS
 
 

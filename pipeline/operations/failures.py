@@ -69,8 +69,4 @@ def retry_key(job_id: UUID) -> str:
 def read_failures(period: timedelta) -> Statement[list[FailureGroup]]:
     """Read the reasons for which jobs ended badly within a period that ends now, the most frequent first."""
 
-    return Statement(
-        _GROUPS,
-        {"period": period, "limit": MOST_GROUPS},
-        rows_of(FailureGroup),
-    )
+    return Statement(_GROUPS, {"period": period, "limit": MOST_GROUPS}, rows_of(FailureGroup))

@@ -40,7 +40,7 @@ class Process:
     pid: int
     program: str
     memory_bytes: int
-    #: Whether `memory_bytes` is what it takes now; otherwise it is the most that it ever took.
+    #: True if `memory_bytes` is what it takes now; otherwise it is the most that it ever took.
     is_current: bool
     supervised: bool
     started_at: datetime
@@ -54,7 +54,7 @@ class Process:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it was not heard of for so long that it must have ended."""
+        """True if it was not heard of for so long that it must have ended."""
         return datetime.now(UTC) - self.told_at > GONE_AFTER
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import shutil
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -168,6 +169,10 @@ class Artifacts:
             ) as writer:
                 async for chunk in chunks:
                     await writer.write(chunk)
+
+    def free_bytes(self) -> int | None:
+        """Return how much a store that is a folder can still take; None for any other."""
+        return None if self._root is None else shutil.disk_usage(self._root).free
 
     def delete(self, key: str) -> None:
         """Delete what is under a key, if it is there. Raises ServiceUnavailable."""

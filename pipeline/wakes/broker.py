@@ -1,8 +1,7 @@
 """Wake broker: a Dramatiq broker whose messages only say "look in this queue".
 
-The rows are the truth (docs/architecture.md). A message that is lost, doubled or flushed costs a second at most:
-a consumer that gets none for a second, or can't reach Redis, yields a message of its own.
-"""
+The rows are the truth (docs/architecture.md). A message that is lost, doubled or flushed costs a second at most: a
+consumer that gets none for a second, or can't reach Redis, yields a message of its own."""
 
 import threading
 import time

@@ -13,6 +13,7 @@ import typer
 from redis.exceptions import RedisError
 
 from pipeline import lifecycle, log
+from pipeline.capabilities import parts
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.identifiers import machine
@@ -25,6 +26,7 @@ from pipeline.operations.supervision import is_supervised
 from pipeline.registry import Kinds, lanes_of, load_kinds
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.storage.resumable import find_uploads, forget_uploads
 from pipeline.usage.usage_days import sum_usage
 from pipeline.wakes.broker import WakeBroker, connect
 from pipeline.webhooks.deliveries import forget_deliveries
@@ -46,7 +48,7 @@ HOUSEKEEPING_EVERY = timedelta(minutes=10)
 MOST_JOBS = 1_000
 NOW: Statement[datetime] = Statement("SELECT now()", {}, lambda rows: rows[0]["now"])
 #: One for the steps, one for each chore and one for scaling.
-CONNECTIONS = 5
+CONNECTIONS = 7
 #: How often pools are scaled.
 SCALE_SECONDS = 2.0
 
@@ -95,7 +97,7 @@ class Sweep:
         }
         if time.monotonic() >= self._housekeeping_due:
             self._housekeeping_due = time.monotonic() + HOUSEKEEPING_EVERY.total_seconds()
-            done |= self._delete_files() | self._keep_house() | {"schemas_dropped": self._retire()}
+            done |= self._keep_house() | self._delete_files() | {"schemas_dropped": self._retire()}
         if time.monotonic() >= self._sample_due:
             self._sample_due = time.monotonic() + SAMPLE_EVERY.total_seconds()
             take_samples(self._database, self._broker.client, self._kinds)
@@ -109,11 +111,20 @@ class Sweep:
         """Work beside the steps that asks other servers and may take long; each needs a thread of its own."""
         webhooks = WebhookSending(self._settings)
         changing = MassChanging(self._database, self._broker, self._kinds, self._settings, self._close)
-        return {
-            name: partial(self._do_chore, kind, chore)
-            for kind in self._kinds.values()
-            for name, chore in kind.chores(self._settings).items()
-        } | {"webhooks": partial(webhooks.send_due, self._database), "mass_changes": self._all_pages(changing)}
+        of_capabilities = {
+            name: partial(chore, self._database)
+            for part in parts("chores")
+            for name, chore in part.chores(self._settings).items()
+        }
+        return (
+            of_capabilities
+            | {
+                name: partial(self._do_chore, kind, chore)
+                for kind in self._kinds.values()
+                for name, chore in kind.chores(self._settings).items()
+            }
+            | {"webhooks": partial(webhooks.send_due, self._database), "mass_changes": self._all_pages(changing)}
+        )
 
     def _all_pages(self, changing: MassChanging) -> Callable[[], int]:
         """Return the chore that carries out pages one after another, as long as they change anything."""
@@ -212,7 +223,7 @@ class Sweep:
             name: statement
             for kind in self._kinds.values()
             for name, statement in kind.housekeeping(self._settings).items()
-        } | {"deliveries": deliveries, "samples": samples}
+        } | {"deliveries": deliveries, "samples": samples, "uploads": forget_uploads(lifecycle.SWEEP_ROWS)}
         return {name: self._until_none(one) for name, one in statements.items()}
 
     def _until_none(self, statement: Statement[int]) -> int:
@@ -244,8 +255,8 @@ class Sweep:
 
     def _delete_uploads(self) -> int:
         old = self._artifacts.orphaned_uploads(timedelta(minutes=self._settings.work.upload_orphan_minutes))
-        still_open = self._database.run(find_open(old))
-        orphans = [job_id for job_id in old if job_id not in still_open]
+        wanted = {*self._database.run(find_open(old)), *self._database.run(find_uploads(old))}
+        orphans = [job_id for job_id in old if job_id not in wanted]
         return sum(self._tried(partial(self._delete_upload, job_id)) for job_id in orphans)
 
     def _delete_upload(self, job_id: UUID) -> int:
@@ -261,8 +272,7 @@ class Sweep:
 
 
 def sweep(
-    forever: Annotated[bool, typer.Option("--forever", help="Repeat about once a second.")] = False,
-    data: Data = None,
+    forever: Annotated[bool, typer.Option("--forever", help="Repeat about once a second.")] = False, data: Data = None
 ) -> None:
     """Handle due items, dead workers, deadlines and expired results, once or for ever."""
     settings = settings_of_running(settings_for(data))
@@ -272,11 +282,7 @@ def sweep(
         die_with_parent()
     with Database(database_url, connections=CONNECTIONS) as database:
         sweeper = Sweep(
-            database,
-            WakeBroker(connect(redis_url)),
-            Artifacts(open_store(settings)),
-            load_kinds(settings),
-            settings,
+            database, WakeBroker(connect(redis_url)), Artifacts(open_store(settings)), load_kinds(settings), settings
         )
         if not forever:
             for name, number in sweeper.once().items():

@@ -64,7 +64,7 @@ class ImportBatches:
 
     @property
     def begins_with_names(self) -> bool:
-        """Whether the first row names the columns, known or not."""
+        """True if the first row names the columns, known or not."""
         value = self._sheet.first_value
         if self._sheet.has_header or not value:
             return True

@@ -198,6 +198,34 @@ def test_posts_of_files_become_cards_and_one_alone_fills_the_form(owner: Reader)
     expect(page.locator("[data-job-result] .post .cover")).to_be_visible()
 
 
+def test_texts_of_files_and_of_a_list_become_mp3s_under_their_names(owner: Reader) -> None:
+    page = owner.open("/dashboard/try/speech")
+    box = page.get_by_label("Many texts")
+    box.set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"Good evening."})
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Good evening.")
+    texts = [
+        {"name": f"{name}.md", "mimeType": "text/markdown", "buffer": text}
+        for name, text in (("hello", b"Good morning! Here is the news of the town."), ("empty", b" "))
+    ]
+    box.set_input_files(texts)
+    expect(page.locator(".bulk-row").nth(1)).to_contain_text("This file is empty.")
+    listed = b"sku,script\nA1,Welcome to our shop.\nA2,\n"
+    box.set_input_files({"name": "shop.csv", "mimeType": "text/csv", "buffer": listed})
+    expect(page.get_by_label("Name of the MP3")).to_have_value("0")
+    page.get_by_role("button", name="Check the rows").click()
+    expect(page.locator(".bulk-row")).to_have_count(4)
+    expect(page.locator("[data-price]")).to_contain_text("2 credits; you have ")
+    page.get_by_role("button", name="Speak 2 texts").click()
+
+    expect(page.get_by_text("2 of 2 texts done, 2 left out.")).to_be_visible()
+    audio = page.locator(".bulk-row audio").first
+    audio.evaluate("(audio) => audio.play()")
+    page.wait_for_function(IS_PLAYING, arg=audio.element_handle())
+    with zipfile.ZipFile(io.BytesIO(saved(page, "ZIP"))) as archive:
+        assert archive.namelist() == ["speech.csv", "hello.mp3", "A1.mp3"]
+        assert len(archive.read("A1.mp3")) > 1_000
+
+
 def test_five_hundred_pictures_leave_the_page_at_hand(owner: Reader) -> None:
     page = owner.open("/dashboard/try/alt-text")
     box = page.locator(".drop")

@@ -3,7 +3,7 @@
 import hashlib
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,11 +15,13 @@ from pydantic import BaseModel
 
 from pipeline import lifecycle
 from pipeline.database import Database
-from pipeline.errors import InsufficientCredits, KeyCreditsUsed
+from pipeline.errors import Gone, InsufficientCredits, KeyCreditsUsed
 from pipeline.lifecycle import Beat, ClaimedItem
 from pipeline.storage.artifacts import Artifacts, artifact_key, upload_key
+from pipeline.storage.resumable import find_part_keys
 from pipeline.storage.streams import Parts
 from workers.engines import Stopped
+from workers.engines.tokens import Tokens
 from workers.media.marks.marking import Made, Marker
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
@@ -61,6 +63,7 @@ class LeasedTask(Generic[I]):
         self._lease_for = lease_for
         self._announce = announce
         self._marker = marker
+        self.tokens = Tokens()
         self._hashes: dict[str, Any] = {}
         self._parts = Parts()
         self._is_stopped = False
@@ -174,8 +177,26 @@ class LeasedTask(Generic[I]):
         """Open an uploaded file, copied to an unnamed temporary one. Raises Gone, ServiceUnavailable.
 
         It is never whole in memory: the allocator would keep several times 25 MB."""
+        with self._copied([upload_key(self.job_id, field)]) as file:
+            yield file
+
+    @contextmanager
+    def resumable_upload(self) -> Iterator[IO[bytes]]:
+        """Open the resumable upload that the job uses, copied likewise. Raises Gone, ServiceUnavailable."""
+        if not (keys := self._database.run(find_part_keys(self.job_id))):
+            raise Gone("The upload has been deleted; send it again.", code="upload_gone")
+        with self._copied(keys) as file:
+            yield file
+
+    def keep_upload(self, field: str, file: IO[bytes]) -> None:
+        """Store a file as if it had been uploaded. Raises ServiceUnavailable."""
+        self._artifacts.put(upload_key(self.job_id, field), file)
+
+    @contextmanager
+    def _copied(self, keys: Sequence[str]) -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
-            file.writelines(self._artifacts.read(upload_key(self.job_id, field)))
+            for key in keys:
+                file.writelines(self._artifacts.read(key))
             file.seek(0)
             yield file
 

@@ -30,7 +30,7 @@ from pipeline.offers.offers import Offers
 
 
 class AltTextRequest(Hinted):
-    """Which picture, and what text of it."""
+    """A picture, and the text that is wanted."""
 
     image_url: ImageUrl = Field(json_schema_extra={"pattern": rf"{SCHEME}|^[Dd][Aa][Tt][Aa]:"})
     mode: Mode = Field("short", description="short: up to 125 characters; seo: up to 160; long: up to 500.")
@@ -76,7 +76,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
         """Refuse what is no URL and no picture, and a language that no engine writes."""
         if is_inline(request.image_url):
             check_inline(request.image_url)
-        # Where it leads to is looked at by the worker, who goes there.
+        # The worker checks the address that it leads to.
         elif fault := fault_of(request.image_url.strip().replace(" ", "%20")):
             raise ImageUrlInvalid(f"image_url can't be fetched: {fault}.", field="image_url")
         # No offers: no pool has published any yet, and the worker decides.

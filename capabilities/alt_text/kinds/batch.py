@@ -57,13 +57,13 @@ class AltTextBatchRequest(Request):
 
     @property
     def source(self) -> Source | None:
-        """Where the job comes from, when all its pictures come from there."""
+        """The source of the job, if all its pictures have the same."""
         sources = {image.source for image in self.images}
         return sources.pop() if len(sources) == 1 else None
 
 
 class BatchResult(BaseModel):
-    """What became of one picture, in its place; of the texts, those that were asked for are there."""
+    """The result of one picture, with the texts that were asked for."""
 
     alt_text: str | None = Field(description="The text of the mode that was asked for; null: there is none, see error.")
     short_alt_text: str | None = None
@@ -86,7 +86,7 @@ class BatchResult(BaseModel):
 
 
 class AltTextBatchResult(BaseModel):
-    """What became of the pictures, in the order of the request."""
+    """The results, in the order of the request."""
 
     results: list[BatchResult]
     total: int

@@ -12,7 +12,7 @@ __all__ = ["TRY"]
 PRICE = f"{CREDITS} credit per text for a file; {CREDITS} for all three for an address"
 #: The lengths, and all at once.
 LENGTHS = (("all", "All three"), ("short", "Short"), ("seo", "For search engines"), ("long", "Long"))
-#: What engines read (docs/alt-text.md).
+#: Files that engines read (docs/alt-text.md).
 PICTURES = "image/*"
 
 

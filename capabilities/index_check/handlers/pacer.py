@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import ClassVar
 
 from capabilities.index_check.providers import pacing
+from capabilities.index_check.providers.circuit_breaker import OUT_OF_USE, PROBING, RESTING, State
 from capabilities.index_check.providers.pacing import Overview, Pace, ProviderStatus
-from capabilities.index_check.providers.transitions import OUT_OF_USE, PROBING, RESTING, State
 from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger

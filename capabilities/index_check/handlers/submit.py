@@ -30,7 +30,7 @@ FAMILY = "submission"
 RUN_SECONDS = 60.0
 #: Codes that have the reason `rate_limited`.
 LIMITS = frozenset(("throttled", "quota"))
-UNREADABLE = SubmissionVerdict("url_invalid", "it can't be written as RFC 3986 has it")
+UNREADABLE = SubmissionVerdict("url_invalid", "it can't be encoded as RFC 3986 requires")
 NOBODY = SubmissionVerdict("key_missing", "no engine is set up for its site")
 
 

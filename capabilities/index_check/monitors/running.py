@@ -16,19 +16,12 @@ from capabilities.index_check.monitors.monitor import INTERVALS, Every
 from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest, check_engine, with_lanes
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites.connections import OwnedSite, sites_of
-from pipeline.database import SQL, Database, Statement, Transaction, columns
-from pipeline.errors import (
-    AccountSuspended,
-    Conflict,
-    InsufficientCredits,
-    KeyCreditsUsed,
-    PressroomError,
-    RateLimitExceeded,
-    Unauthorized,
-)
+from pipeline.database import SQL, Database, Statement, Transaction, columns, nothing, row_of, rows_of
+from pipeline.errors import Conflict, PressroomError, Unauthorized
+from pipeline.jobs.refusals import raise_refusal
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import AnyKind, as_rows
-from pipeline.lifecycle import Submission, Submitted, submit
+from pipeline.lifecycle import Submission, submit
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers, read_offers
 from pipeline.settings import Settings
@@ -146,7 +139,7 @@ class MonitorRuns:
         found: list[Offer] = transaction.run(read_offers())
         offers = order_offers(self._settings, found)
         submission = self._submission(due, locked.api_key_id, urls, sites, offers)
-        _raise_refusal(transaction.run(submit(submission)), submission)
+        raise_refusal(transaction.run(submit(submission)), submission)
         return submission.job_id, len(submission.items)
 
     def _submission(
@@ -179,24 +172,6 @@ class MonitorRuns:
         )
 
 
-def _raise_refusal(submitted: Submitted, submission: Submission) -> None:
-    match submitted.outcome:
-        case "insufficient":
-            raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
-        case "key_limit":
-            raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
-        case "too_many":
-            raise RateLimitExceeded(
-                f"The run has {len(submission.items):,} URLs and the account has {submitted.open_items or 0:,} "
-                f"unfinished items; {submission.max_open_items:,} may be unfinished at once.",
-                code="too_many_open_items",
-            )
-        case "suspended":
-            raise AccountSuspended
-        case "unauthorized":
-            raise Unauthorized("The API key that should pay was revoked just now.")
-
-
 def _claim_due() -> Statement[list[Due]]:
     return Statement(
         SQL(
@@ -206,7 +181,7 @@ def _claim_due() -> Statement[list[Due]]:
             " ORDER BY o.next_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED)) RETURNING {}"
         ).format(columns(Due.__dataclass_fields__, table="m")),
         {"busy": BUSY_FOR, "limit": AT_ONCE},
-        lambda rows: [Due(**row) for row in rows],
+        rows_of(Due),
         repeatable=False,
     )
 
@@ -223,7 +198,7 @@ def _lock(due: Due) -> Statement[LockedMonitor | None]:
         " FROM index_monitor m WHERE m.id = %(id)s AND m.state = 'active' AND m.next_at = %(next_at)s"
         " AND m.busy_until = %(busy_until)s FOR NO KEY UPDATE OF m",
         {"id": due.id, "next_at": due.next_at, "busy_until": due.busy_until},
-        lambda rows: LockedMonitor(**rows[0]) if rows else None,
+        row_of(LockedMonitor),
     )
 
 
@@ -262,5 +237,5 @@ def _update(due: Due, changes: SQL, values: Mapping[str, Any]) -> Statement[None
     return Statement(
         SQL("UPDATE index_monitor SET {} WHERE id = %(id)s RETURNING id").format(changes),
         {**values, "id": due.id},
-        lambda rows: None,
+        nothing,
     )

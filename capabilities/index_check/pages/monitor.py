@@ -14,8 +14,9 @@ from api.services.resource import Resource
 from api.services.services import Services
 from capabilities.index_check.monitors.changes import list_changes
 from capabilities.index_check.monitors.monitor import Monitor, delete_monitor
-from capabilities.index_check.pages.history import plot, read_tracks, title_of
+from capabilities.index_check.pages.history import plot, read_tracks
 from capabilities.index_check.pages.overview import ROOT, name_of
+from capabilities.index_check.results.jobs import title_of
 from capabilities.index_check.results.urls import UrlRecord, list_urls
 from capabilities.index_check.routes.monitor_documents import MonitorChanges, MonitorRequest
 from capabilities.index_check.routes.monitors import MonitorResource, Monitors
@@ -138,7 +139,7 @@ async def _show(
         monitor=monitor,
         tracks=tracks,
         today=datetime.now(UTC).date(),
-        plot=plot("Listed pages over time", {track.title: track for track in tracks}),
+        plot=plot("Listed pages over time", {title_of(track.index): track for track in tracks}),
         changes=changes,
         unlisted=[(record, why(record)) for record in unlisted],
         waiting=waiting,

@@ -17,13 +17,13 @@ from waiting import wait_for
 
 from api.dashboard.pages.operators.queues import make_plots
 from capabilities.index_check.providers import pacing
-from capabilities.index_check.providers.circuit_breaker import note
-from capabilities.index_check.providers.transitions import Event
+from capabilities.index_check.providers.circuit_breaker import Event, note
 from pipeline import job_log
 from pipeline.accounts.keys import KeyLimits, add_key, make_key, revoke_key
 from pipeline.database import Database, Statement
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.operations.endpoints import read_stored
+from pipeline.operations.metrics import TOKENS, Metrics
 from pipeline.operations.model_requests import ModelRequest, ModelRequests
 from pipeline.operations.processes import HASH, Teller, downloads
 from pipeline.operations.samples import QueuePoint
@@ -385,7 +385,7 @@ def test_a_machine_short_of_disk_is_named_to_operators_alone(
 
 
 def test_an_endpoint_is_added_tried_and_removed_and_its_key_never_shown(
-    operator: Browser, service: Service, api_database: Database, client: Payer
+    operator: Browser, service: Service, api_database: Database, client: Payer, redis_server: str
 ) -> None:
     key, path = f"sk-{uuid4()}", f"{BASE}/endpoints"
     form = {"change": "add", "name": "attic", "url": "http://user:pw@10.0.0.7:11434/v1", "key": key, "captions": "eyes"}
@@ -402,6 +402,11 @@ def test_an_endpoint_is_added_tried_and_removed_and_its_key_never_shown(
     added = change(url="http://10.0.0.7:11434/v1")
     assert "attic is added." in added
     assert "Pictures to 10.0.0.7:11434" in added
+    counted = Metrics()
+    counted.count(TOKENS, 1_200, engine="attic", use="prompt")
+    with connect(redis_server) as connection:
+        counted.flush(connection)
+    assert "1,200 / 0" in words_of(text_of(operator, "engines"))
     assert "There is an endpoint attic already." in change(url="http://10.0.0.8/v1")
     (row,) = api_database.run(read_stored())
     assert row.sealed_key is not None

@@ -16,6 +16,7 @@ import pytest
 import redis
 import structlog
 from made_up import MadeUp, MadeUpHandler, MadeUpOutput
+from model_server import ModelServer, chat
 from payers import Payer
 from servers import WAITS_FOR_US
 from structlog.contextvars import merge_contextvars
@@ -29,11 +30,15 @@ from pipeline.errors import NotReady, ServiceUnavailable
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import Limits, Stored
 from pipeline.lifecycle.jobs import Item, Job, find_items, find_job
-from pipeline.operations.metrics import Metrics
+from pipeline.marks.identity import make_identity
+from pipeline.marks.receipts import TokenCount, write_receipt
+from pipeline.operations.metrics import HASH, TOKENS, Metrics, read_sums
 from pipeline.settings import Settings
+from pipeline.settings.endpoints import EndpointSettings
 from pipeline.storage.artifacts import Artifacts, StoreUnavailable, open_store
 from pipeline.wakes import notices
 from pipeline.wakes.broker import WakeBroker, connect
+from workers.engines.endpoints.client import EndpointClient
 from workers.engines.resources import Resources
 from workers.handler import Done, Failed, Release
 from workers.media.audio.ffmpeg import FfmpegFailed
@@ -143,6 +148,27 @@ def test_a_job_is_done_captured_and_announced(pool: Pool) -> None:
     notice = listener.get_message(timeout=30)
     assert notices.read_notice(notice["data"]) == [job.id]
     listener.close()
+
+
+def test_tokens_are_in_the_receipt_and_the_metrics(pool: Pool, monkeypatch: Any) -> None:
+    with ModelServer({"/chat/completions": chat("A dog.")}) as server:
+        client = EndpointClient("house", EndpointSettings(url=server.url))
+
+        def run(tasks: Any) -> Any:
+            client.post("/chat/completions", {})
+            client.post("/chat/completions", {})
+            return [Done(MadeUpOutput(), engine="made_up")]
+
+        monkeypatch.setattr(pool.handler, "run", run)
+        job = pool.finish(pool.submit({}))
+        client.close()
+    pool.runner._reporter.flush_metrics()
+
+    receipt = write_receipt(
+        job, pool.items(job), request_hash=b"", ledger=(), origin=None, version="1", identity=make_identity()
+    )
+    assert receipt.receipt.items[0].tokens == {"house": TokenCount(prompt=600, completion=80)}
+    wait_for(lambda: sum(one.value for one in read_sums(pool.redis.hgetall(HASH)) if one.name == TOKENS) == 680)
 
 
 def test_a_failing_item_never_fails_its_neighbours(pool: Pool) -> None:

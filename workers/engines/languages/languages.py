@@ -28,6 +28,7 @@ def _read(name: str) -> Mapping[str, Any]:
 _KNOWN, _TRADITIONAL = _read("languages.toml"), _read("traditional.toml")
 _PAIRS = "".join(_TRADITIONAL["pairs"].split())
 _CHARACTERS = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
+_SIMPLE_CHARACTERS = str.maketrans(_PAIRS[1::2], _PAIRS[::2])
 
 #: Scripts, and the languages that are written in them, the likeliest first (identifying.py tells them apart).
 SCRIPTS: Mapping[str, Sequence[str]] = _read("scripts.toml")
@@ -95,6 +96,11 @@ def traditional(text: str) -> str:
     for word, written in _TRADITIONAL["words"].items():
         text = text.replace(word, written)
     return text.translate(_CHARACTERS)
+
+
+def simplified(text: str) -> str:
+    """Return a text of the same length in simplified characters."""
+    return text.translate(_SIMPLE_CHARACTERS)
 
 
 def _is_traditional(text: str, *, otherwise: bool) -> bool:

@@ -24,6 +24,7 @@ from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from workers.engines import EngineUnavailable, Stopped, never
 from workers.engines.thread_pool import ThreadPool
+from workers.engines.tokens import current
 
 log = get_logger(__name__)
 
@@ -144,7 +145,9 @@ class LlamaServer:
         try:
             connection.connect()
             answer = self._threads.submit(lambda: _exchange(connection, self._key, body))
-            return _read(self._await(answer, connection, stop))
+            status, document = self._await(answer, connection, stop)
+            current().add("llama", document)
+            return _read(status, document)
         except (OSError, http.client.HTTPException) as error:
             # Most often the child has died.
             if child is not None:
@@ -236,8 +239,7 @@ def _exchange(connection: http.client.HTTPConnection, key: str, body: Mapping[st
     return response.status, json.loads(response.read())
 
 
-def _read(answered: tuple[int, Any]) -> Answer:
-    status, document = answered
+def _read(status: int, document: Any) -> Answer:
     if status != http.HTTPStatus.OK:
         error = document.get("error", document)
         refused = RequestTooLong if error.get("type") == "exceed_context_size_error" else ModelRefused

@@ -18,7 +18,7 @@ LEAST_LEFT = 0.75
 #: Quotations of one sign are no reading; how like a quotation is what the reader found, so that it counts as found.
 LEAST_QUOTED, ALIKE = 2, 0.75
 QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«\s*([^«»]+?)\s*»|\"([^\"]+)\"|「([^「」]+)」|『([^『』]+)』")
-#: What a token's mean probability is worth: without a reader who agrees no text of a model reaches 0.9.
+#: Weights of the mean probability: no text reaches 0.9 unless OCR agrees.
 WORTH, AGREED = 0.85, 0.1
 #: The most for a text that quotes what nobody else has read, and a fault's share of what remains.
 UNREAD, FAULTY = 0.4, 0.7

@@ -8,11 +8,12 @@ from typing import Any
 from capabilities.alt_text.engines import Hints, Mode
 from capabilities.alt_text.engines.generation.looking import Fault
 from capabilities.alt_text.engines.text.cleaning import clean
+from workers.models.catalogue import read_catalogue
 
 FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("vlm.toml").read_text("utf-8"))
 #: English names by ISO 639-1.
 NAMES: dict[str, str] = FILE["names"]
-#: What a model answers about an ornament, where it is allowed to.
+#: A model's answer for an ornament, if the request allows it.
 DECORATIVE = "decorative"
 FENCE = "~~~"
 #: Signs that templates and tokenizers may take for marks of their own, and the fence.
@@ -25,6 +26,12 @@ DENSE = frozenset(FILE["dense"].split())
 MOST_TOKENS: dict[Mode, int] = {"short": 48, "seo": 64, "long": 160}
 #: Times as many for DENSE languages, whose texts would be cut off otherwise.
 DENSE_TIMES = 2
+
+
+def languages_of(model: str) -> list[str]:
+    """Return the languages that a model writes: the catalogue's, or all that prompts can name."""
+    known = read_catalogue().get(model)
+    return list(known.languages or NAMES) if known is not None else list(NAMES)
 
 
 def most_tokens(mode: Mode, language: str) -> int:

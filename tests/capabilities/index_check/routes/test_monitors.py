@@ -310,9 +310,9 @@ def test_what_is_sent_is_changed_and_all_else_stays(monitors: Monitors) -> None:
     assert datetime.fromisoformat(weekly["next_at"]) - datetime.fromisoformat(daily["next_at"]) > timedelta(days=5)
     changed = patch(urls=[A, B], engine=None, name=None)
     assert [changed[name] for name in ("name", "engine", "total_urls", "every")] == [None, None, 2, "day"]
-    # What a monitor can't be without is not taken away by null.
+    # Null removes no field that a monitor needs.
     assert patch(every=None, state=None, urls=None, sitemap_url=None) == changed
-    # What is known of a URL stays known.
+    # Answers about a URL are kept.
     monitors.check_again(monitor, {A: False, B: True})
     assert monitors.changes(monitor) == [("dropped", A)]
 

@@ -99,6 +99,9 @@ def test_plain_text_has_no_marks_right_or_wrong():
     ("text", "spoken"),
     [
         ("---\ntitle: A post\ntags: [a, b]\n---\nHello.", ["Hello."]),
+        ("\ufeff---\r\n# c\r\ntitle: A post\r\n---\r\nHello.", ["Hello."]),
+        ("+++\ntitle = 'A post'\n+++\nHello.", ["Hello."]),
+        ("- One.\n\n      ```sh\n      ls\n      ```\n- Two.", ["- One.", "- Two."]),
         ("One.\n```python\nprint([1])\n```\nTwo.", ["One.", "Two."]),
         ("~~~\nx\n~~~\nOne.\n````\n```\n````", ["One.", ""]),
         ("---\nNo fields\n---\nOne.", ["---\nNo fields\n---\nOne."]),

@@ -33,7 +33,7 @@ LEFT_ALONE = {
         "1,234.5 and 10,000 and 1990 are read well; so are 50/50 and 3-1. He is 21. She isn't.",
         "Wait...what? file.py, README.md, snake_case_name, a*b*c, C++ and usr/bin/env.",
         "At that level I tried 786 TRY ROOMS in falcon.App at 00:30. Part I like best.",
-        "Henry I think you should call. Room 101, Apt. 5B. J.R.R. Tolkien. The XX.",
+        "Henry I think you should call. Room 101. J.R.R. Tolkien. The XX.",
     ],
     "es": ["Mi CD es de 1990. Vivo en la calle 5, con 1.234,5 puntos. Los 3 vimos a D'Artagnan. 912 345 678."],
     "fr": [
@@ -53,6 +53,7 @@ HOSTILE = [
     "1", "/", ".", "$", "1.", "1,", "1/", "1-", "a/", "a.", "a.b@", ".a", "12:", "*", "_", "`", "[", "[a](", "](",
     "http://", "www.", "#", "+1", "(1", "XI", "1k", "$1k/", "°", "~", "&", "&a", "😀", "--", "1–", "a-", "1e", "x@x.",
     "1 ", "1\u00a0", " $", "Mr. ", "Henry I", "Aa II ", "1 + ", "5 km", "\n# ", "am 1. ",
+    "<p ", "<!--", "<!-- ", "\n[x]: #", "|", "\n| a ", "[![", "](#", "<a@", "2:05:", "1h ", "5'", "1/2", "9/3oz",
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Self
 
 from capabilities.blog.engines.metadata import Metadata, Post
-from capabilities.blog.engines.metadata.checks import LEAST_CONFIDENCE, MOST_TAGS, finished
+from capabilities.blog.engines.metadata.checks import FEWEST_TAGS, LEAST_CONFIDENCE, finished
 from capabilities.blog.engines.metadata.extractive.evidence import without_title_case
 from capabilities.blog.engines.metadata.extractive.excerpt import excerpt_of, titled_excerpt
 from capabilities.blog.engines.metadata.extractive.sentences import without_orders
@@ -17,6 +17,7 @@ from capabilities.blog.engines.metadata.extractive.tags import tags_of
 from capabilities.blog.engines.metadata.extractive.words import PostWord, words_of
 from capabilities.blog.engines.metadata.plain import read_post
 from capabilities.blog.engines.metadata.taxonomy import Taxonomy, load_taxonomy
+from capabilities.blog.engines.metadata.terms import stem
 from capabilities.blog.engines.metadata.unwanted import ADDRESSES
 from capabilities.blog.settings import MetadataSettings
 from pipeline.settings import Settings
@@ -30,7 +31,10 @@ WARM_UP_AFTER = timedelta(seconds=10)
 LONGEST_TEXT = 40_000
 
 #: Least confidence at which an excerpt made of a title names the category.
-SURE_CONFIDENCE = 0.55
+SURE_CONFIDENCE = 0.5
+
+#: Tags that stand before the category's.
+FIRST_TAGS = 3
 
 #: Least characters of paragraphs for an excerpt from paragraphs alone.
 SHORTEST_PROSE = 60
@@ -95,7 +99,10 @@ class Extractive:
         title = " ".join(ADDRESSES.sub(" ", post.title).split())
         whole = titled_excerpt(title, None, language)
         named = _as_subject(subject, language.code) if subject else None
-        tags = [*tags, *([subject] if subject and len(tags) < MOST_TAGS else ())]
+        said = [tag for tag in own[1:] if stem(tag) in map(stem, counts)]
+        category = [subject, *said] if subject and found.confidence >= SURE_CONFIDENCE else []
+        # More than five are there only if all are sure.
+        sure = tags if len(tags) > FEWEST_TAGS or not category else tags[:FIRST_TAGS]
         return finished(
             excerpts=[
                 excerpt_of(post.title, _prose(post, text), language) if text else None,
@@ -104,7 +111,8 @@ class Extractive:
                 f"{title} – {found.category}." if title else None,
             ],
             category=found.category,
-            tags=tags,
+            tags=[*sure[:FIRST_TAGS], *category, *sure[FIRST_TAGS:]],
+            spare_tags=tags,
             taxonomy=self.taxonomy,
             language=language.taxonomy,
             category_confidence=found.confidence,

@@ -56,12 +56,12 @@ class Verdict:
 
     @property
     def is_answer(self) -> bool:
-        """Whether it says something about the page."""
+        """True if it says something about the page."""
         return self.reason in {"indexed", "not_indexed"}
 
     @property
     def is_passing(self) -> bool:
-        """Whether the provider itself is in trouble, and may answer later."""
+        """True if the provider itself is in trouble, and may answer later."""
         return self.code == "transport" or self.code.startswith("http_5")
 
 

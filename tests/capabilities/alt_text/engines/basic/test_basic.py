@@ -8,6 +8,7 @@ from typing import Any
 import drawn_pictures as drawn
 import numpy as np
 import pytest
+from drawn_pictures import Blind
 from PIL import Image, ImageDraw
 
 from capabilities.alt_text.engines import MODES, CaptionRequest, Captions, Mode
@@ -94,16 +95,6 @@ class Remembering(Reader):
         if key not in self._known:
             self._known[key] = super().read(image, is_grainy=is_grainy)
         return self._known[key]
-
-
-class Blind(Reader):
-    """A reader that finds the lines that a test gives it."""
-
-    def __init__(self, *lines: TextLine) -> None:
-        self._lines = lines
-
-    def read(self, image: Image.Image, *, is_grainy: bool = False) -> Sequence[TextLine]:
-        return self._lines
 
 
 @pytest.fixture(scope="module")

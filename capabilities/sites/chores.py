@@ -1,0 +1,14 @@
+"""Chores: what the sweep does for sites."""
+
+from collections.abc import Callable, Mapping
+
+from pipeline.database import Database
+from pipeline.settings import Settings
+
+
+def chores(settings: Settings) -> Mapping[str, Callable[[Database], int]]:
+    """Return the chores by name (pipeline/kind.py, chores)."""
+    from capabilities.sites.working.site_runs import SiteRuns  # kinds of other capabilities, which few programs need
+    from capabilities.sites.working.watching import SiteWatch
+
+    return {"site_runs": SiteRuns(settings).work, "site_watch": SiteWatch(settings).work}

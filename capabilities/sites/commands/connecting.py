@@ -1,0 +1,91 @@
+"""`pressroom site add`, `list` and `remove`."""
+
+import asyncio
+import os
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from capabilities.sites import sites
+from capabilities.sites.commands.group import group
+from capabilities.sites.sites import Site
+from pipeline.database import Database, Statement
+from pipeline.errors import InvalidRequest, NotFound
+from scripts.identifiers import find_id
+from scripts.options import Data, open_database, read_name, settings_for
+from scripts.terminal import show_table, tell
+
+#: Holds the password. There is no option for it: other users of the machine can read the command line.
+PASSWORD_VARIABLE = "SITE_PASSWORD"  # noqa: S105
+
+Account = Annotated[str | None, typer.Option("--account", help="The site's account; by default the only one.")]
+Name = Annotated[str, typer.Argument(help="The site's name, or the beginning of it.")]
+
+
+@group.command()
+def add(
+    url: Annotated[str, typer.Argument(help="The address of its home page; without --user, of its feed.")],
+    user: Annotated[str, typer.Option(help="WordPress: the user that the application password belongs to.")] = "",
+    name: Annotated[str | None, typer.Option(help="What you call it; by default its host.")] = None,
+    account: Account = None,
+    data: Data = None,
+) -> None:
+    """Add a WordPress site, or renew its password, which is stored encrypted; or a feed, which is only read."""
+    settings, address = settings_for(data), sites.read_address(url)
+    called = read_name(name) if name is not None else sites.name_of(address)
+    connector, login = ("wordpress", {"user": user, "password": _password()}) if user else ("feed", {})
+    with open_database(data) as database:
+        owner = _find_account(database, account)
+        facts, sealed = asyncio.run(sites.look_up(settings, connector, address, login))
+        if database.run(sites.save_site(owner, called, connector, address, sealed, facts)) is None:
+            raise NotFound(f"There is no account {owner}. `pressroom accounts list` shows them.")
+    typer.echo(f"site {called}")
+    given = ", ".join(facts.abilities) or "nothing; it is only read"
+    tell(f"{facts.title}, as {facts.user or 'anybody'}. It can be given: {given}.")
+
+
+@group.command("list")
+def list_all(data: Data = None) -> None:
+    """List the sites with what they can be given."""
+    with open_database(data) as database:
+        found = database.run(sites.list_sites())
+    rows = [(one.name, one.url, one.known.user, ", ".join(one.known.abilities), one.account_id) for one in found]
+    show_table("Sites", ["name", "address", "user", "can be given", "account"], rows)
+
+
+@group.command()
+def remove(name: Name, data: Data = None) -> None:
+    """Forget a site, its password and its runs; the site itself stays as it is."""
+    with open_database(data) as database:
+        site = find_site(database, name)
+        database.run(sites.remove_site(site.id, site.account_id))
+    typer.echo(f"removed {site.name}")
+
+
+def _password() -> str:
+    asked = "Application password (Users, Profile, Application Passwords)"
+    return os.environ.get(PASSWORD_VARIABLE, "").strip() or str(typer.prompt(asked, hide_input=True)).strip()
+
+
+def find_site(database: Database, name: str) -> Site:
+    """Return the site that a name means. Raises NotFound, InvalidRequest."""
+    found = database.run(sites.list_sites())
+    meant = [one for one in found if one.name == name] or [one for one in found if one.name.startswith(name)]
+    if not meant:
+        raise NotFound(f"There is no site {name!r}. `pressroom site list` shows them.")
+    if len(meant) > 1:
+        raise InvalidRequest(f"{name!r} could be {' or '.join(one.name for one in meant)}: write more of the name.")
+    return meant[0]
+
+
+def _find_account(database: Database, account: str | None) -> UUID:
+    if account is not None:
+        return find_id(database, "account", account)
+    read: Statement[list[UUID]] = Statement(
+        "SELECT id FROM account LIMIT 2", {}, lambda rows: [row["id"] for row in rows]
+    )
+    found = database.run(read)
+    if len(found) != 1:
+        raise InvalidRequest("Name the site's account with --account; `pressroom accounts list` shows the accounts.")
+    return found[0]

@@ -1,0 +1,24 @@
+"""Connectors: the systems that sites run on, a module each. Add a line to CONNECTORS for a new one.
+
+tests/capabilities/sites/connector_suite.py has what each of them must pass."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from capabilities.sites.connectors.connector import Connector, SiteFacts
+from capabilities.sites.connectors.feed import Feed
+from capabilities.sites.connectors.wordpress import WordPress
+from pipeline.settings.fields import FetchSettings
+
+CONNECTORS: Mapping[str, Any] = {"wordpress": WordPress, "feed": Feed}
+
+
+@asynccontextmanager
+async def open_connector(
+    name: str, url: str, credentials: Mapping[str, str], facts: SiteFacts, settings: FetchSettings
+) -> AsyncIterator[Connector]:
+    """Give the connector of a site while the block lasts. Raises NotReady."""
+    connector = CONNECTORS[name](url, credentials, facts, settings)
+    async with connector.exchange:
+        yield connector

@@ -1,0 +1,255 @@
+"""WordPress, by its REST API and an application password (developer.wordpress.org/rest-api)."""
+
+import base64
+import re
+from collections.abc import Iterable, Mapping
+from html import escape, unescape
+from typing import Any, ClassVar
+
+from capabilities.sites.connectors.connector import (
+    Ability,
+    Part,
+    SiteFacts,
+    SitePicture,
+    SitePost,
+    SiteTrouble,
+    Values,
+)
+from capabilities.sites.connectors.exchange import Exchange, Reply
+from pipeline.downloads.targets import shown
+from pipeline.settings.fields import FetchSettings
+
+#: Most objects of one answer.
+PER_PAGE = 100
+#: Categories that are read; a site's own list rarely has a tenth.
+MAX_CATEGORIES = 100
+POST_TYPES = ("posts", "pages")
+#: Our fields by WordPress's.
+POST_FIELDS = "id,link,status,title,content,excerpt,tags,categories,featured_media"
+#: What each ability needs of the user's.
+NEEDS: Mapping[Ability, tuple[str, ...]] = {
+    "alt_text": ("upload_files", "edit_others_posts"),
+    # Without unfiltered_html WordPress rewrites the rest of a post's HTML.
+    "content": ("edit_others_posts", "edit_published_posts", "unfiltered_html"),
+    "excerpt": ("edit_others_posts", "edit_published_posts"),
+    "tags": ("edit_others_posts", "edit_published_posts"),
+    "categories": ("edit_others_posts", "edit_published_posts"),
+    "new_tags": ("manage_categories",),
+    "cover": ("upload_files", "edit_others_posts", "edit_published_posts"),
+    "upload": ("upload_files",),
+}
+LINK = re.compile(r'<([^>]+)>;\s*rel="https://api\.w\.org/"')
+NEW_PASSWORD = "In WordPress, make a new one under Users, Profile, Application Passwords, and run `site add` again."  # noqa: S105
+
+
+class WordPress:
+    """A WordPress site."""
+
+    name: ClassVar[str] = "wordpress"
+    secret: ClassVar[str] = "an application password"  # noqa: S105
+
+    def __init__(self, url: str, credentials: Mapping[str, str], facts: SiteFacts, settings: FetchSettings) -> None:
+        self._url = url.rstrip("/")
+        self._root = facts.root
+        self._names: dict[str, dict[int, str]] = {"tags": {}, "categories": {}}
+        # WordPress shows the password in groups, and takes it without the spaces as well.
+        password = credentials.get("password", "").replace(" ", "")
+        login = base64.b64encode(f"{credentials.get('user', '')}:{password}".encode()).decode()
+        self.exchange = Exchange(settings, f"Basic {login}")
+
+    async def look_up(self) -> SiteFacts:
+        """Find the REST API, the user, and what the user may do."""
+        self._root = await self._find_root()
+        index = (await self._ask("GET", "")).content
+        me = (await self._ask("GET", "wp/v2/users/me?context=edit")).content
+        may = {name for name, allowed in dict(me.get("capabilities") or {}).items() if allowed}
+        abilities = tuple(ability for ability, needed in NEEDS.items() if may.issuperset(needed))
+        language = None
+        if "manage_options" in may:
+            settings = (await self._ask("GET", "wp/v2/settings")).content
+            language = str(settings.get("language") or "en").replace("_", "-")
+        listed = await self._ask(
+            "GET", f"wp/v2/categories?per_page={MAX_CATEGORIES}&_fields=name&orderby=count&order=desc"
+        )
+        return SiteFacts(
+            title=unescape(str(index.get("name") or "")),
+            language=language,
+            user=str(me.get("name") or ""),
+            root=self._root,
+            abilities=abilities,
+            categories=tuple(unescape(one["name"]) for one in listed.content),
+        )
+
+    async def list_pictures(self, cursor: str | None) -> Part:
+        """Read a hundred pictures, by id."""
+        page = int(cursor or 1)
+        reply = await self._list(
+            f"wp/v2/media?context=edit&media_type=image&per_page={PER_PAGE}&page={page}&orderby=id&order=asc"
+            "&_fields=id,alt_text,source_url"
+        )
+        found = [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in reply.content]
+        return Part(found, _next(reply, page))
+
+    async def list_posts(self, cursor: str | None) -> Part:
+        """Read a hundred posts, and then pages, drafts too."""
+        kind, _, number = (cursor or f"{POST_TYPES[0]}:1").partition(":")
+        page = int(number)
+        reply = await self._list(
+            f"wp/v2/{kind}?context=edit&status=any&per_page={PER_PAGE}&page={page}&orderby=date&order=desc"
+            f"&_fields={POST_FIELDS}"
+        )
+        await self._learn_names(reply.content)
+        found = [self._post(kind, one) for one in reply.content]
+        following = _next(reply, page)
+        if following is not None:
+            return Part(found, f"{kind}:{following}")
+        return Part(found, None if kind == POST_TYPES[-1] else f"{POST_TYPES[-1]}:1")
+
+    async def read(self, target: str) -> Values | None:
+        """Read a medium's or a post's fields."""
+        reply = await self._ask("GET", f"wp/v2/{target}?context=edit", missing=True)
+        if reply.status in (404, 410) or reply.content.get("status") == "trash":
+            return None
+        return await self._values(target, reply.content)
+
+    async def write(self, target: str, values: Values) -> Values:
+        """Write fields; tags that the site does not have are made."""
+        sent: dict[str, Any] = {}
+        for field, value in values.items():
+            match field:
+                case "alt_text":
+                    # WordPress takes one level of backslashes away (update_post_meta).
+                    sent[field] = str(value).replace("\\", "\\\\")
+                case "tags" | "categories":
+                    sent[field] = [await self._id_of(field, name) for name in value]
+                case "cover":
+                    sent["featured_media"] = int(value.partition("/")[2]) if value else 0
+                case _:
+                    sent[field] = value
+        reply = await self._ask("POST", f"wp/v2/{target}?context=edit", json=sent, target=target)
+        return await self._values(target, reply.content)
+
+    async def upload(self, name: str, content: bytes, content_type: str, *, post: str | None = None) -> tuple[str, str]:
+        """Add a file to the media library."""
+        query = f"?post={post.partition('/')[2]}" if post else ""
+        headers = {"Content-Type": content_type, "Content-Disposition": f'attachment; filename="{name}"'}
+        reply = await self._ask("POST", f"wp/v2/media{query}", data=content, headers=headers, target=post or "media")
+        return f"media/{reply.content['id']}", str(reply.content["source_url"])
+
+    async def remove(self, target: str) -> None:
+        """Delete a medium for good: WordPress has no bin for media by default."""
+        await self._ask("DELETE", f"wp/v2/{target}?force=true", missing=True, target=target)
+
+    def player(self, target: str, url: str) -> str:
+        """Return an audio block."""
+        return (
+            f'<!-- wp:audio {{"id":{target.partition("/")[2]}}} -->\n<figure class="wp-block-audio"><audio controls'
+            f' src="{escape(url)}"></audio></figure>\n<!-- /wp:audio -->\n\n'
+        )
+
+    async def _find_root(self) -> str:
+        """Return the address of the REST API: by its usual path, or as the site's home page says."""
+        usual = f"{self._url}/wp-json/"
+        reply = await self.exchange.ask("GET", usual)
+        if reply.status == 200 and isinstance(reply.content, dict) and "namespaces" in reply.content:
+            return usual
+        home = await self.exchange.ask("GET", f"{self._url}/")
+        found = LINK.search(home.headers.get("Link", ""))
+        if found is None:
+            self._check(reply, usual, target=None)
+            raise SiteTrouble(
+                f"{shown(self._url)} shows no WordPress REST API: {shown(usual)} answers with HTTP {reply.status}."
+                " Is it WordPress, and is its REST API switched on?",
+                code="site_not_wordpress",
+            )
+        return found[1]
+
+    async def _list(self, path: str) -> Reply:
+        reply = await self._ask("GET", path, missing=True)
+        if reply.status == 404:
+            raise SiteTrouble(f"{shown(self._root)} has no {path.partition('?')[0]}.", code="site_lacks_list")
+        if reply.status == 400:
+            # The last page became empty meanwhile: rest_post_invalid_page_number.
+            return Reply(200, {"X-WP-TotalPages": "0"}, [])
+        return reply
+
+    async def _ask(
+        self, method: str, path: str, *, missing: bool = False, target: str | None = None, **options: Any
+    ) -> Reply:
+        address = self._root + (path.replace("?", "&") if "?" in self._root else path)
+        reply = await self.exchange.ask(method, address, **options)
+        if missing and reply.status in (400, 404, 410) and isinstance(reply.content, dict):
+            return reply
+        self._check(reply, address, target=target)
+        return reply
+
+    def _check(self, reply: Reply, address: str, *, target: str | None) -> None:
+        """Raise SiteTrouble for an answer that is not the JSON that was asked for."""
+        name, content = shown(self._url), reply.content
+        said = content if isinstance(content, dict) else {}
+        code, message = str(said.get("code") or ""), unescape(str(said.get("message") or ""))[:200]
+        if content is None:
+            raise SiteTrouble(
+                f"{name} answers {shown(address)} with a web page in place of JSON (HTTP {reply.status}). A login page"
+                " or a firewall stands before it: let this machine reach /wp-json/.",
+                code="site_no_json",
+            )
+        if reply.status == 401:
+            raise SiteTrouble(
+                f"{name} does not take the application password ({code or 'HTTP 401'}). {NEW_PASSWORD}",
+                code="site_access_revoked",
+            )
+        if reply.status in (404, 410) and target:
+            raise SiteTrouble(f"{target} was deleted.", code="site_target_gone", of_target=True)
+        if reply.status >= 400:
+            raise SiteTrouble(
+                f"{name} refuses {target or 'this'}: {message or f'HTTP {reply.status}'} ({code or 'no code'}).",
+                code="site_refused",
+                of_target=target is not None,
+            )
+
+    async def _learn_names(self, posts: Iterable[Mapping[str, Any]]) -> None:
+        """Read the names of all tags and categories of posts that are not known yet, a hundred at a time."""
+        for field, known in self._names.items():
+            unknown = sorted({number for one in posts for number in one.get(field) or ()} - known.keys())
+            for first in range(0, len(unknown), PER_PAGE):
+                some = ",".join(map(str, unknown[first : first + PER_PAGE]))
+                reply = await self._ask("GET", f"wp/v2/{field}?include={some}&per_page={PER_PAGE}&_fields=id,name")
+                known |= {one["id"]: unescape(one["name"]) for one in reply.content}
+
+    async def _id_of(self, field: str, name: str) -> int:
+        """Return the id of a tag or category, which is made where there is none."""
+        known = {other.casefold(): number for number, other in self._names[field].items()}
+        if (number := known.get(name.casefold())) is None:
+            reply = await self.exchange.ask("POST", f"{self._root}wp/v2/{field}", json={"name": name})
+            if isinstance(reply.content, dict) and reply.content.get("code") == "term_exists":
+                number = int(reply.content["data"]["term_id"])
+            else:
+                self._check(reply, field, target=f"the {field} {name!r}")
+                number = int(reply.content["id"])
+            self._names[field][number] = name
+        return number
+
+    async def _values(self, target: str, content: Mapping[str, Any]) -> Values:
+        if target.startswith("media/"):
+            return {"alt_text": content["alt_text"]}
+        await self._learn_names([content])
+        return self._post(target.partition("/")[0], content).values
+
+    def _post(self, kind: str, content: Mapping[str, Any]) -> SitePost:
+        cover = content.get("featured_media")
+        values = {
+            "content": content["content"]["raw"],
+            "excerpt": (content.get("excerpt") or {}).get("raw", ""),
+            "cover": f"media/{cover}" if cover else None,
+            **{
+                field: sorted(names[number] for number in content.get(field) or () if number in names)
+                for field, names in self._names.items()
+            },
+        }
+        title = unescape(content["title"].get("raw") or content["title"].get("rendered") or "")
+        return SitePost(f"{kind}/{content['id']}", title, content["link"], content["status"] == "publish", values)
+
+
+def _next(reply: Reply, page: int) -> str | None:
+    return str(page + 1) if page < int(reply.headers.get("X-WP-TotalPages", 0)) else None

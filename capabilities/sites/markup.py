@@ -1,0 +1,128 @@
+"""Markup: the pictures in a post's HTML as its author wrote it. Nothing but their `alt` is ever changed."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape, unescape
+from urllib.parse import unquote, urlsplit
+
+IMAGE = re.compile(r"<img\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
+ATTRIBUTE = re.compile(r"\s([\w:-]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'>]+))?")
+TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+#: WordPress names a picture's smaller sizes photo-300x200.jpg, and the one that it shrank photo-scaled.jpg.
+SIZE = re.compile(r"(?:-\d+x\d+|-scaled)(?=\.\w+$)")
+#: The class that the block editor gives a picture of the media library.
+NUMBER = re.compile(r"(?:^|\s)wp-image-(\d+)(?:\s|$)")
+#: The picture behind a cover block repeats its `alt` in the block's comment; a change here alone breaks the block.
+COVER = "wp-block-cover__image-background"
+SUFFIX = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|tiff?|bmp|heic|svg)$", re.IGNORECASE)
+#: Names that cameras and phones give, and programs that take pictures of the screen.
+CAMERA_NAME = re.compile(
+    r"(?:img|dsc[nf_]?|p|pic|pxl|image|photo|screen ?shot|whatsapp image)?[\W_]*\d[\d\W_]*(?:at|am|pm)?[\d\W_]*",
+    re.IGNORECASE,
+)
+#: Characters of a post around a picture that a model is told, before and after it.
+CONTEXT = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An `<img>` of a post: its text, where it begins, and its attributes in lower case, unescaped."""
+
+    text: str
+    start: int
+    attributes: Mapping[str, str]
+
+    @property
+    def alt(self) -> str | None:
+        """Its alternative text; None where the attribute is missing."""
+        return self.attributes.get("alt")
+
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether its author, or its block, says that it needs no text."""
+        return (
+            self.attributes.get("role") in ("presentation", "none")
+            or self.attributes.get("aria-hidden") == "true"
+            or COVER in self.attributes.get("class", "")
+        )
+
+    def shows(self, target: str, url: str) -> bool:
+        """Return whether it shows a picture of the media library, by its number or its file, in whatever size."""
+        found = NUMBER.search(self.attributes.get("class", ""))
+        if found:
+            return target == f"media/{found[1]}"
+        return bool(self.attributes.get("src")) and plain_url(self.attributes["src"]) == plain_url(url)
+
+    def with_alt(self, alt: str) -> str:
+        """Return the tag with another `alt`; the rest stays as it is."""
+        written = escape(alt, quote=True)
+        for found in ATTRIBUTE.finditer(self.text):
+            if found[1].lower() == "alt":
+                return f'{self.text[: found.start(1)]}{found[1]}="{written}"{self.text[found.end() :]}'
+        return f'{self.text[:4]} alt="{written}"{self.text[4:]}'
+
+
+def images(html: str) -> Iterator[Image]:
+    """Yield the pictures of a post, in order."""
+    for found in IMAGE.finditer(html):
+        attributes: dict[str, str] = {}
+        for one in ATTRIBUTE.finditer(found[0]):
+            value = one[2] or ""
+            if value[:1] in ("'", '"'):
+                value = value[1:-1]
+            attributes.setdefault(one[1].lower(), unescape(value))
+        yield Image(found[0], found.start(), attributes)
+
+
+def plain_url(url: str) -> str:
+    """Return a picture's URL without its scheme, query and size, to compare."""
+    parts = urlsplit(url.strip())
+    return parts.netloc.lower() + SIZE.sub("", unquote(parts.path))
+
+
+def is_missing(alt: str | None, url: str = "") -> bool:
+    """Return whether an alternative text says nothing: it is empty, or the name of a file."""
+    text = (alt or "").strip()
+    name = SUFFIX.sub("", text)
+    if not text or CAMERA_NAME.fullmatch(name) or (name != text and " " not in name):
+        return True
+    stem = unquote(urlsplit(url).path).rpartition("/")[2].rpartition(".")[0]
+    # A name of one word, such as Harbour for harbour.jpg, may have been meant.
+    return bool(re.search(r"[\d_-]", stem)) and _letters(SIZE.sub("", stem)) == _letters(text)
+
+
+def text_of(html: str) -> str:
+    """Return the words of HTML, without its tags."""
+    return " ".join(unescape(TAGS.sub(" ", html)).split())
+
+
+def around(html: str, image: Image) -> str:
+    """Return the words of a post before and after a picture."""
+    before, after = text_of(html[: image.start]), text_of(html[image.start + len(image.text) :])
+    return f"{before[-CONTEXT:]} {after[:CONTEXT]}".strip()
+
+
+def fill_alts(html: str, texts: Mapping[str, tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the changes (old tag, new tag) that give a post's pictures texts where they have none.
+
+    `texts` are (URL, text) by target."""
+    changes = []
+    for image in images(html):
+        if image.is_left_alone or not is_missing(image.alt, image.attributes.get("src", "")):
+            continue
+        text = next((text for target, (url, text) in texts.items() if image.shows(target, url)), None)
+        if text is not None and image.alt != text:
+            changes.append((image.text, image.with_alt(text)))
+    return list(dict.fromkeys(changes))
+
+
+def replaced(html: str, changes: Iterable[Sequence[str]]) -> str:
+    """Return HTML with each old text replaced by the new one, wherever it stands."""
+    for old, new in changes:
+        html = html.replace(old, new)
+    return html
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", " ", text).strip().casefold()

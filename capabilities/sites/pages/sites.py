@@ -1,0 +1,56 @@
+"""Sites: an account's sites, and the form that adds one."""
+
+from uuid import UUID
+
+import falcon
+import falcon.asgi
+
+from api.dashboard.forms import Form, read_form
+from api.dashboard.rendering import redirect, render
+from api.services.resource import Resource
+from api.services.services import Services
+from capabilities.sites import sites
+from capabilities.sites.sites import Site
+from pipeline.errors import InvalidRequest, PressroomError
+
+ROOT = "/dashboard/sites"
+
+
+class SitesPage(Resource):
+    """GET and POST /dashboard/sites."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the page."""
+        await self._show(req, resp, Form())
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Look the site up, and keep it."""
+        session = await self._services.sessions.require(req, resp)
+        form = await read_form(req, session)
+        try:
+            address = sites.read_address(form.text("url"))
+            login = {name: form.text(name) for name in ("user", "password")}
+            if not all(login.values()):
+                raise InvalidRequest("Write the user's name and an application password of it.")
+            facts, sealed = await sites.look_up(self._services.settings, "wordpress", address, login)
+        except PressroomError as error:
+            resp.status = error.status
+            await self._show(req, resp, form, error.message)
+            return
+        saved = sites.save_site(session.account_id, sites.name_of(address), "wordpress", address, sealed, facts)
+        site_id = await self._services.database.run(saved)
+        redirect(req, resp, f"{ROOT}/{site_id}", f"{facts.title} was added.")
+
+    async def _show(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, form: Form, error: str = "") -> None:
+        session = await self._services.sessions.require(req, resp)
+        own = await self._services.database.run(sites.list_sites(session.account_id))
+        await render(req, resp, "publishing_sites.html", sites=own, form=form, error=error, root=ROOT)
+
+
+async def find_own(services: Services, account_id: UUID, site_id: str) -> Site:
+    """Return a site of an account. Raises HTTPNotFound."""
+    own = await services.database.run(sites.list_sites(account_id))
+    found = next((one for one in own if str(one.id) == site_id), None)
+    if found is None:
+        raise falcon.HTTPNotFound(description="There is no such site.")
+    return found

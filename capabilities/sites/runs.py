@@ -1,0 +1,353 @@
+"""Runs: what is proposed for a site, reviewed, written and undone. One row a run, and one for each field of an object.
+
+finding -> proposing -> review -> writing -> done, or review again while something waits for a person
+any run that has written -> undoing -> undone
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+from psycopg.types.json import Jsonb
+
+from models.sites import CHANGE_STATES, OPEN, WORKING
+from pipeline.database import SQL, Row, Statement, columns
+
+Task = Literal["alt_text", "posts"]
+#: A sweep that says nothing for so long has died, and another one takes its run.
+CLAIM = timedelta(minutes=3)
+#: Changes of one page or one table.
+PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run. `options` are what its command was told; `fault` says why it stopped."""
+
+    id: UUID
+    site_id: UUID
+    task: Task
+    options: Mapping[str, Any]
+    state: str
+    fault: str | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field of one object (models/sites.py)."""
+
+    id: int
+    run_id: UUID
+    target: str
+    field: str
+    about: Mapping[str, Any]
+    state: str
+    job_id: UUID | None
+    confidence: float | None
+    draft: bool
+    before: Any
+    proposed: Any
+    written: Any
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewChange:
+    """A change to be proposed, or, with `proposed`, to be reviewed at once."""
+
+    target: str
+    field: str
+    about: Mapping[str, Any]
+    before: Any
+    proposed: Any = None
+    note: str | None = None
+
+
+def _run(row: Row) -> Run:
+    return Run(**{one.name: row[one.name] for one in fields(Run)})
+
+
+def _one_run(rows: list[Row]) -> Run | None:
+    return _run(rows[0]) if rows else None
+
+
+def _changes(rows: list[Row]) -> list[Change]:
+    return [Change(**row) for row in rows]
+
+
+RUN = columns([one.name for one in fields(Run)])
+CHANGE = columns([one.name for one in fields(Change)])
+
+
+def start_run(site_id: UUID, task: Task, options: Mapping[str, Any]) -> Statement[tuple[Run, bool]]:
+    """Begin a run, or go on with the open one; returns it and whether it is new."""
+    return Statement(
+        SQL(
+            "INSERT INTO site_run (id, site_id, task, options) VALUES (%(id)s, %(site)s, %(task)s, %(options)s)"
+            " ON CONFLICT (site_id, task) WHERE state IN ('finding', 'proposing', 'review', 'writing')"
+            " DO UPDATE SET fault = NULL, due_at = now(), options = site_run.options || excluded.options"
+            " RETURNING {}"
+        ).format(RUN),
+        {"id": (new := uuid4()), "site": site_id, "task": task, "options": Jsonb(dict(options))},
+        lambda rows: (_run(rows[0]), rows[0]["id"] == new),
+    )
+
+
+def read_run(run_id: UUID) -> Statement[Run | None]:
+    """Read a run."""
+    return Statement(SQL("SELECT {} FROM site_run WHERE id = %(id)s").format(RUN), {"id": run_id}, _one_run)
+
+
+def list_runs(site_id: UUID, *, limit: int = 20) -> Statement[list[Run]]:
+    """Read the runs of a site, newest first."""
+    return Statement(
+        SQL("SELECT {} FROM site_run WHERE site_id = %(site)s ORDER BY created_at DESC LIMIT %(limit)s").format(RUN),
+        {"site": site_id, "limit": limit},
+        lambda rows: [_run(row) for row in rows],
+    )
+
+
+def count_changes(run_id: UUID) -> Statement[dict[str, int]]:
+    """Count a run's changes by state."""
+    return Statement(
+        "SELECT state, count(*) AS number FROM site_change WHERE run_id = %(run)s GROUP BY state",
+        {"run": run_id},
+        lambda rows: {row["state"]: row["number"] for row in rows},
+    )
+
+
+def list_changes(
+    run_id: UUID, *, states: Sequence[str] = CHANGE_STATES, limit: int = PAGE, offset: int = 0
+) -> Statement[list[Change]]:
+    """Read a run's changes in the order in which they were found."""
+    return Statement(
+        SQL(
+            "SELECT {} FROM site_change WHERE run_id = %(run)s AND state = ANY(%(states)s)"
+            " ORDER BY id LIMIT %(limit)s OFFSET %(offset)s"
+        ).format(CHANGE),
+        {"run": run_id, "states": list(states), "limit": limit, "offset": offset},
+        _changes,
+    )
+
+
+def review(run_id: UUID, decisions: Mapping[int, Any]) -> Statement[int]:
+    """Accept changes, each as a person has edited it, or skip those whose text is None; returns how many.
+
+    What is written already stays."""
+    sent = [{"id": number, "text": value} for number, value in decisions.items()]
+    return Statement(
+        "UPDATE site_change c SET state = CASE WHEN d.text IS NULL THEN 'skipped' ELSE 'accepted' END,"
+        " proposed = coalesce(d.text, c.proposed), updated_at = now()"
+        " FROM jsonb_to_recordset(%(decisions)s) AS d (id bigint, text jsonb)"
+        " WHERE c.run_id = %(run)s AND c.id = d.id AND c.state IN ('proposed', 'accepted', 'skipped', 'failed')"
+        " RETURNING c.id",
+        {"run": run_id, "decisions": Jsonb(sent)},
+        len,
+    )
+
+
+def accept_confident(run_id: UUID, at_least: float) -> Statement[int]:
+    """Accept what an engine is sure of, and no draft; returns how many."""
+    return Statement(
+        "UPDATE site_change SET state = 'accepted', updated_at = now() WHERE run_id = %(run)s AND state = 'proposed'"
+        " AND NOT draft AND coalesce(confidence, 1) >= %(bound)s RETURNING id",
+        {"run": run_id, "bound": at_least},
+        len,
+    )
+
+
+def skip_rest(run_id: UUID) -> Statement[int]:
+    """Skip what nobody has accepted, and end the run; returns how many were skipped."""
+    return Statement(
+        "WITH r AS (UPDATE site_run SET state = 'done', fault = NULL, finished_at = now() WHERE id = %(run)s"
+        " AND state = ANY(%(open)s) RETURNING id) UPDATE site_change c SET state = 'skipped' FROM r"
+        " WHERE c.run_id = r.id AND c.state IN ('found', 'proposed', 'accepted') RETURNING c.id",
+        {"run": run_id, "open": list(OPEN)},
+        len,
+    )
+
+
+def move(run_id: UUID, *, of: Sequence[str], to: str) -> Statement[bool]:
+    """Move a run on that is in one of some states; returns whether it was."""
+    return Statement(
+        "UPDATE site_run SET state = %(to)s::text, fault = NULL, due_at = now(),"
+        " finished_at = CASE WHEN %(to)s::text IN ('done', 'undone') THEN now() END"
+        " WHERE id = %(run)s AND state = ANY(%(of)s) RETURNING id",
+        {"run": run_id, "of": list(of), "to": to},
+        bool,
+    )
+
+
+def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | None]:
+    """Have a run undone, by default the last one that has written something; None: there is none."""
+    return Statement(
+        SQL(
+            "UPDATE site_run SET state = 'undoing', fault = NULL, due_at = now() WHERE id = (SELECT r.id FROM"
+            " site_run r WHERE r.site_id = %(site)s AND (%(run)s::uuid IS NULL OR r.id = %(run)s) AND EXISTS ("
+            "SELECT FROM site_change c WHERE c.run_id = r.id AND c.state IN ('writing', 'written'))"
+            " ORDER BY r.created_at DESC LIMIT 1) RETURNING {}"
+        ).format(RUN),
+        {"site": site_id, "run": run_id},
+        _one_run,
+    )
+
+
+# The sweep's statements.
+
+
+def claim_run() -> Statement[Run | None]:
+    """Take the run that has waited longest, until `renew` or `put_back`."""
+    return Statement(
+        SQL(
+            "UPDATE site_run SET due_at = now() + %(claim)s WHERE id = (SELECT id FROM site_run WHERE fault IS NULL"
+            " AND state = ANY(%(working)s) AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
+            " RETURNING {}"
+        ).format(RUN),
+        {"claim": CLAIM, "working": list(WORKING)},
+        _one_run,
+        repeatable=False,
+    )
+
+
+def renew(run: Run) -> Statement[bool]:
+    """Keep a run; returns whether it is still in the state that it was claimed in."""
+    return Statement(
+        "UPDATE site_run SET due_at = now() + %(claim)s WHERE id = %(run)s AND state = %(state)s RETURNING id",
+        {"run": run.id, "state": run.state, "claim": CLAIM},
+        bool,
+    )
+
+
+def put_back(run: Run, after: timedelta, fault: str | None = None) -> Statement[bool]:
+    """Give a run back: it goes on after a time, or, with a fault, when somebody asks for it."""
+    return Statement(
+        "UPDATE site_run SET due_at = now() + %(after)s, fault = %(fault)s"
+        " WHERE id = %(run)s AND state = %(state)s RETURNING id",
+        {"run": run.id, "state": run.state, "after": after, "fault": fault},
+        bool,
+    )
+
+
+def add_changes(run_id: UUID, found: Sequence[NewChange]) -> Statement[int]:
+    """Store changes of a run, each once; returns how many are new."""
+    rows = [
+        {
+            "target": one.target,
+            "field": one.field,
+            "about": dict(one.about),
+            "before": one.before,
+            "proposed": one.proposed,
+            "note": one.note,
+        }
+        for one in found
+    ]
+    return Statement(
+        "INSERT INTO site_change (run_id, target, field, about, before, proposed, note, state, confidence)"
+        " SELECT %(run)s, target, field, about, before, proposed, note,"
+        " CASE WHEN proposed IS NULL THEN 'found' ELSE 'proposed' END,"
+        " CASE WHEN proposed IS NOT NULL THEN 1 END FROM jsonb_to_recordset(%(rows)s)"
+        " AS f (target text, field text, about jsonb, before jsonb, proposed jsonb, note text)"
+        " ON CONFLICT (run_id, target, field) DO NOTHING RETURNING id",
+        {"run": run_id, "rows": Jsonb(rows)},
+        len,
+    )
+
+
+def list_unsubmitted(run_id: UUID, limit: int) -> Statement[list[Change]]:
+    """Read changes that no job was made for."""
+    return Statement(
+        SQL(
+            "SELECT {} FROM site_change WHERE run_id = %(run)s AND state = 'found' AND job_id IS NULL"
+            " ORDER BY id LIMIT %(limit)s"
+        ).format(CHANGE),
+        {"run": run_id, "limit": limit},
+        _changes,
+    )
+
+
+def note_job(job_id: UUID, places: Mapping[int, int]) -> Statement[int]:
+    """Note the job of changes, and the place of each one's item; returns how many had none before."""
+    return Statement(
+        "UPDATE site_change c SET job_id = %(job)s, job_index = p.place"
+        " FROM unnest(%(ids)s::bigint[], %(places)s::int[]) AS p (id, place)"
+        " WHERE c.id = p.id AND c.job_id IS NULL RETURNING c.id",
+        {"job": job_id, "ids": list(places), "places": list(places.values())},
+        len,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A change whose item has ended. `output` is None if it failed, or if its result was deleted meanwhile."""
+
+    change: Change
+    output: dict[str, Any] | None
+    error: dict[str, Any] | None
+
+
+def list_ended(run_id: UUID, *, limit: int = PAGE) -> Statement[list[Ended]]:
+    """Read changes that wait for a text, and whose item has ended, or is gone."""
+    return Statement(
+        SQL(
+            "SELECT {}, i.output, i.error FROM site_change c LEFT JOIN item i"
+            " ON i.job_id = c.job_id AND i.index = c.job_index WHERE c.run_id = %(run)s AND c.state = 'found'"
+            " AND c.job_id IS NOT NULL AND coalesce(i.state IN ('done', 'failed', 'cancelled'), true)"
+            " ORDER BY c.id LIMIT %(limit)s"
+        ).format(columns([one.name for one in fields(Change)], table="c")),
+        {"run": run_id, "limit": limit},
+        lambda rows: [Ended(error=row.pop("error"), output=row.pop("output"), change=Change(**row)) for row in rows],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The text of a change, or why there is none."""
+
+    id: int
+    proposed: Any
+    confidence: float | None = None
+    draft: bool = False
+    note: str | None = None
+
+
+def propose(proposals: Sequence[Proposal]) -> Statement[int]:
+    """Store proposals of changes that wait for them."""
+    sent = [{one.name: getattr(proposal, one.name) for one in fields(Proposal)} for proposal in proposals]
+    return Statement(
+        "UPDATE site_change c SET state = CASE WHEN p.proposed IS NULL THEN 'failed' ELSE 'proposed' END,"
+        " proposed = p.proposed, confidence = p.confidence, draft = p.draft, note = p.note,"
+        " updated_at = now() FROM jsonb_to_recordset(%(sent)s)"
+        " AS p (id bigint, proposed jsonb, confidence float, draft boolean, note text)"
+        " WHERE c.id = p.id AND c.state = 'found' RETURNING c.id",
+        {"sent": Jsonb(sent)},
+        len,
+    )
+
+
+def note_outcome(change_id: int, state: str, *, written: Any = None, note: str | None = None) -> Statement[bool]:
+    """Note what became of a change; without `written`, that stays."""
+    return Statement(
+        "UPDATE site_change SET state = %(state)s, written = coalesce(%(written)s, written), note = %(note)s,"
+        " updated_at = now() WHERE id = %(id)s RETURNING id",
+        {"id": change_id, "state": state, "written": None if written is None else Jsonb(written), "note": note},
+        bool,
+    )
+
+
+def accept_in_posts(run_id: UUID) -> Statement[int]:
+    """Accept the texts that a run has written to pictures for the posts that show them; returns for how many posts."""
+    return Statement(
+        "INSERT INTO site_change (run_id, target, field, about, state, proposed, confidence)"
+        " SELECT c.run_id, post, 'alts', jsonb_build_object('page', min(c.about->>'page')), 'accepted',"
+        " jsonb_object_agg(c.target, jsonb_build_array(c.about->>'url', c.written)), 1"
+        " FROM site_change c, jsonb_array_elements_text(c.about->'posts') post"
+        " WHERE c.run_id = %(run)s AND c.field = 'alt_text' AND c.state = 'written' GROUP BY c.run_id, post"
+        " ON CONFLICT (run_id, target, field) DO UPDATE SET state = 'accepted', proposed = excluded.proposed"
+        " WHERE site_change.proposed <> excluded.proposed RETURNING id",
+        {"run": run_id},
+        len,
+    )

@@ -1,0 +1,169 @@
+"""Sites: where accounts publish; added, listed and removed, with their passwords encrypted."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from psycopg.types.json import Jsonb
+
+from capabilities.sites.connectors.connector import Connector, SiteFacts
+from pipeline.accounts.secret_box import SecretBox
+from pipeline.database import SQL, Statement, columns
+from pipeline.errors import InvalidRequest
+from pipeline.settings import Settings
+
+MAX_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A site of an account. `credentials` are encrypted; None: it is only read."""
+
+    id: UUID
+    account_id: UUID
+    name: str
+    connector: str
+    url: str
+    credentials: bytes | None
+    facts: Mapping[str, Any]
+    watch: Mapping[str, Any] | None
+    watched: Mapping[str, Any] | None
+    created_at: datetime
+
+    @property
+    def known(self) -> SiteFacts:
+        """What was found out about it when it was added."""
+        return SiteFacts.model_validate(self.facts)
+
+
+FIELDS = Site.__dataclass_fields__
+
+
+def _sites(rows: list[dict[str, Any]]) -> list[Site]:
+    return [Site(**row) for row in rows]
+
+
+def save_site(
+    account_id: UUID, name: str, connector: str, url: str, credentials: bytes | None, facts: SiteFacts
+) -> Statement[UUID | None]:
+    """Store a site, in place of one of the same name; None if there is no such account."""
+    return Statement(
+        "INSERT INTO site (id, account_id, name, connector, url, credentials, facts)"
+        " SELECT %(id)s, a.id, %(name)s, %(connector)s, %(url)s, %(credentials)s, %(facts)s"
+        " FROM account a WHERE a.id = %(account)s ON CONFLICT (account_id, name) DO UPDATE SET"
+        " connector = excluded.connector, url = excluded.url, credentials = excluded.credentials,"
+        " facts = excluded.facts RETURNING id",
+        {
+            "id": uuid4(),
+            "account": account_id,
+            "name": name,
+            "connector": connector,
+            "url": url,
+            "credentials": credentials,
+            "facts": Jsonb(facts.model_dump(mode="json")),
+        },
+        lambda rows: rows[0]["id"] if rows else None,
+    )
+
+
+def list_sites(account_id: UUID | None = None) -> Statement[list[Site]]:
+    """Read the sites of an account, or of all, by name."""
+    return Statement(
+        SQL("SELECT {} FROM site WHERE %(account)s::uuid IS NULL OR account_id = %(account)s ORDER BY name, id").format(
+            columns(FIELDS)
+        ),
+        {"account": account_id},
+        _sites,
+    )
+
+
+def find_site(site_id: UUID) -> Statement[Site | None]:
+    """Read a site."""
+    return Statement(
+        SQL("SELECT {} FROM site WHERE id = %(id)s").format(columns(FIELDS)),
+        {"id": site_id},
+        lambda rows: Site(**rows[0]) if rows else None,
+    )
+
+
+def remove_site(site_id: UUID, account_id: UUID) -> Statement[bool]:
+    """Delete a site with its password and the record of its runs; the site itself stays as it is."""
+    return Statement(
+        "DELETE FROM site WHERE id = %(id)s AND account_id = %(account)s RETURNING id",
+        {"id": site_id, "account": account_id},
+        bool,
+    )
+
+
+def set_watch(site_id: UUID, watch: Mapping[str, Any] | None) -> Statement[bool]:
+    """Watch a site from now on, or no more; posts that are there already are left alone."""
+    return Statement(
+        "UPDATE site SET watch = %(watch)s, watched = NULL, watch_at = now() WHERE id = %(id)s RETURNING id",
+        {"id": site_id, "watch": None if watch is None else Jsonb(dict(watch))},
+        bool,
+    )
+
+
+def claim_watched(every: timedelta) -> Statement[Site | None]:
+    """Take a watched site that is due; it is due again after a time, whatever becomes of this look."""
+    return Statement(
+        SQL(
+            "UPDATE site SET watch_at = now() + %(every)s WHERE id = (SELECT id FROM site WHERE watch IS NOT NULL"
+            " AND watch_at <= now() ORDER BY watch_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING {}"
+        ).format(columns(FIELDS)),
+        {"every": every},
+        lambda rows: Site(**rows[0]) if rows else None,
+        repeatable=False,
+    )
+
+
+def note_watched(site: Site, watched: Mapping[str, Any]) -> Statement[bool]:
+    """Note how far a watch has come, unless it was begun anew."""
+    return Statement(
+        "UPDATE site SET watched = %(watched)s WHERE id = %(id)s AND watched IS NOT DISTINCT FROM %(before)s"
+        " RETURNING id",
+        {
+            "id": site.id,
+            "watched": Jsonb(dict(watched)),
+            "before": None if site.watched is None else Jsonb(dict(site.watched)),
+        },
+        bool,
+    )
+
+
+@asynccontextmanager
+async def open_site(site: Site, settings: Settings) -> AsyncIterator[Connector]:
+    """Give a site's connector while the block lasts. Raises NotReady."""
+    from capabilities.sites.connectors import open_connector  # aiohttp, which most commands do not need
+
+    secret = SecretBox(settings).open(site.credentials) if site.credentials else b"{}"
+    async with open_connector(site.connector, site.url, json.loads(secret), site.known, settings.fetch) as connector:
+        yield connector
+
+
+async def look_up(
+    settings: Settings, connector: str, url: str, credentials: Mapping[str, str]
+) -> tuple[SiteFacts, bytes | None]:
+    """Ask a site what it is; returns that and its credentials, encrypted. Raises SiteTrouble, NotReady."""
+    from capabilities.sites.connectors import open_connector
+
+    async with open_connector(connector, url, credentials, SiteFacts(), settings.fetch) as opened:
+        facts = await opened.look_up()
+    return facts, SecretBox(settings).seal(json.dumps(dict(credentials)).encode()) if credentials else None
+
+
+def read_address(text: str) -> str:
+    """Return a site's address, with https:// where no scheme was given. Raises InvalidRequest."""
+    address = text.strip().rstrip("/")
+    if not address or any(space in address for space in " \t\n"):
+        raise InvalidRequest(f"{text[:60]!r} is no address. Write that of the home page, such as https://example.org.")
+    return address if "://" in address else f"https://{address}"
+
+
+def name_of(url: str) -> str:
+    """Return the name of a site that was given none: its host."""
+    return url.partition("://")[2].partition("/")[0].removeprefix("www.")[:MAX_NAME]

@@ -1,0 +1,150 @@
+"""Finding: the pictures of a site that lack a text, with the posts that they stand in."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost
+from capabilities.sites.markup import NUMBER, around, images, is_missing, plain_url, text_of
+from capabilities.sites.runs import NewChange
+
+#: Posts of one picture whose `alt` is filled; a logo may stand in thousands.
+MOST_POSTS = 50
+#: Parts of posts, each with the ability that it needs.
+NEEDED: Mapping[str, Ability] = {
+    "excerpt": "excerpt",
+    "tags": "tags",
+    "categories": "categories",
+    "cover": "cover",
+    "audio": "content",
+}
+#: The category that WordPress gives a post without one.
+UNCATEGORIZED = "uncategorized"
+#: Characters of a context that a request may have.
+MAX_CONTEXT = 1_200
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A post that shows a picture. `alt` is what it says there; None: it is the cover, which has no text of its own."""
+
+    post: str
+    title: str
+    url: str
+    context: str
+    alt: str | None
+    lacks_alt: bool
+
+
+class Uses:
+    """Which pictures stand in which posts: by their targets, and by their files."""
+
+    def __init__(self) -> None:
+        self._uses: dict[str, list[Use]] = defaultdict(list)
+
+    def add(self, post: SitePost) -> None:
+        """Note the pictures of a post."""
+        html = post.values.get("content") or ""
+        for image in images(html):
+            source = image.attributes.get("src", "")
+            number = NUMBER.search(image.attributes.get("class", ""))
+            place = f"media/{number[1]}" if number else plain_url(source)
+            known = self._uses[place]
+            if len(known) < MOST_POSTS:
+                # One context is enough for a model, and they would take the most memory.
+                context = "" if known else around(html, image)[:MAX_CONTEXT]
+                lacks = not image.is_left_alone and is_missing(image.alt, source)
+                known.append(Use(post.target, post.title, post.url, context, image.alt or "", lacks))
+        if cover := post.values.get("cover"):
+            context = "" if self._uses[cover] else text_of(html)[:MAX_CONTEXT]
+            self._uses[cover].append(Use(post.target, post.title, post.url, context, None, lacks_alt=False))
+
+    def of(self, picture: SitePicture) -> Sequence[Use]:
+        """Return the uses of a picture."""
+        return [*self._uses.get(picture.target, ()), *self._uses.get(plain_url(picture.url), ())]
+
+
+async def parts_of(read: Callable[[str | None], Any]) -> AsyncIterator[Sequence[Any]]:
+    """Yield the parts of a connector's list, to its end."""
+    cursor: str | None = None
+    while True:
+        part = await read(cursor)
+        yield part.found
+        if (cursor := part.cursor) is None:
+            return
+
+
+async def find_pictures(
+    site: Connector, options: Mapping[str, Any], renew: Callable[[], None]
+) -> AsyncIterator[list[NewChange]]:
+    """Yield the pictures that lack a text, a part of the library at a time. `renew` is called for each part read.
+
+    `options`: `posts` (targets; empty: all) that have to show them."""
+    uses, named = Uses(), set(options.get("posts") or ())
+    async for posts in parts_of(site.list_posts):
+        renew()
+        for post in posts:
+            uses.add(post)
+    async for pictures in parts_of(site.list_pictures):
+        renew()
+        found = [(one, uses.of(one)) for one in pictures]
+        wanted = [(one, of) for one, of in found if not named or named & {use.post for use in of}]
+        yield [change for one, of in wanted if (change := _change(one, of)) is not None]
+
+
+async def find_posts(
+    site: Connector, options: Mapping[str, Any], facts: SiteFacts, renew: Callable[[], None]
+) -> AsyncIterator[list[NewChange]]:
+    """Yield what posts lack of the parts that were chosen; only published posts, unless single ones were named.
+
+    `options`: `parts` (fields of posts), `posts` (targets or addresses; empty: all)."""
+    named = set(options.get("posts") or ())
+    async for posts in parts_of(site.list_posts):
+        renew()
+        chosen = [one for one in posts if (named & {one.target, one.url} if named else one.is_published)]
+        yield [
+            NewChange(post.target, part, {"page": post.title, "page_url": post.url}, post.values.get(part))
+            for post in chosen
+            for part in options["parts"]
+            if NEEDED[part] in facts.abilities and _lacks(post, part)
+        ]
+
+
+def _lacks(post: SitePost, part: str) -> bool:
+    """Return whether a post has no such part; pages have no tags and categories."""
+    if post.target.startswith("pages/") and part in ("tags", "categories"):
+        return False
+    if part == "audio":
+        return "<audio" not in post.values["content"] and bool(text_of(post.values["content"]))
+    found = post.values.get(part)
+    return not found or (part == "categories" and [name.casefold() for name in found] == [UNCATEGORIZED])
+
+
+def _change(picture: SitePicture, uses: Sequence[Use]) -> NewChange | None:
+    lacking = list(dict.fromkeys(use.post for use in uses if use.lacks_alt))
+    lacks = is_missing(picture.alt_text, picture.url)
+    if not lacks and not lacking:
+        return None
+    name = unquote(urlsplit(picture.url).path).rpartition("/")[2]
+    about: dict[str, Any] = {"url": picture.url, "name": name, "posts": lacking}
+    if uses:
+        about |= {"page": uses[0].title, "page_url": uses[0].url, "context": uses[0].context}
+    if not lacks:
+        note = "It stands in the media library, and is missing in posts."
+        return NewChange(picture.target, "alt_text", about, picture.alt_text, picture.alt_text, note)
+    # A person has described it where it stands: that costs nothing, and is better.
+    said = next((use.alt for use in uses if use.alt and not is_missing(use.alt, picture.url)), None)
+    return NewChange(
+        picture.target, "alt_text", about, picture.alt_text, said, "It stands in a post." if said else None
+    )
+
+
+def hints_of(about: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a model is told of a picture beside itself."""
+    return {
+        "name": str(about.get("name", ""))[:200],
+        "page_title": str(about.get("page", ""))[:300],
+        "context": str(about.get("context", ""))[:MAX_CONTEXT],
+    }

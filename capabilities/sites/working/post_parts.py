@@ -1,0 +1,130 @@
+"""Post parts: excerpts, tags, categories, covers and audio of posts, made by the jobs of blog posts and of speech."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from capabilities.blog.kinds.metadata import (
+    MAX_CONTENT,
+    MAX_TITLE,
+    BlogMetadata,
+    BlogMetadataOutput,
+    BlogMetadataRequest,
+)
+from capabilities.sites.connectors.connector import Connector, Values
+from capabilities.sites.markup import text_of
+from capabilities.sites.runs import Change, Ended, Proposal
+from capabilities.sites.sites import Site
+from capabilities.sites.working.writing import Outcome, Plan
+from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatch, SpeechBatchRequest
+from capabilities.speech.kinds.fields import AudioFile
+from pipeline.kind import AnyKind, Request
+
+#: Confidence below which the engine says itself that a person should choose the category.
+SURE = 0.5
+
+
+def requests_of(
+    changes: Sequence[Change], values: Values, site: Site, options: dict[str, Any]
+) -> list[tuple[AnyKind, Request, list[Change]]]:
+    """Return the jobs that make the chosen parts of one post: one for all of its texts and cover, one for its audio."""
+    spoken = [one for one in changes if one.field == "audio"]
+    made = [one for one in changes if one.field != "audio"]
+    language = options.get("language") or site.known.language
+    title, content = str(changes[0].about.get("page") or "Untitled"), values["content"]
+    found: list[tuple[AnyKind, Request, list[Change]]] = []
+    if made:
+        fields = {"language": language} if language else {}
+        request = BlogMetadataRequest(title=title[:MAX_TITLE], content=content[:MAX_CONTENT] or None, **fields)
+        found.append((BlogMetadata(), request, made))
+    if spoken:
+        fields = {name: options[name] for name in ("voice_name", "language") if options.get(name)}
+        text = f"{title}.\n\n{text_of(content)}"[:MAX_CHARACTERS]
+        found.append((SpeechBatch(), SpeechBatchRequest(text=text, plain_text=True, **fields), spoken))
+    return found
+
+
+def proposal_of(ended: Ended, site: Site) -> Proposal:
+    """Return a part of a post from the output of its job's item."""
+    change, given = ended.change, ended.output
+    if given is None:
+        note = (ended.error or {}).get("message") or "The job's result was deleted before it was read."
+        return Proposal(change.id, None, note=str(note))
+    if change.field == "audio":
+        sound = AudioFile.model_validate(given)
+        about = {"artifact": sound.artifact, "seconds": round(sound.duration_seconds), "voice": sound.voice}
+        return Proposal(change.id, about, note=sound.warning)
+    made = BlogMetadataOutput.model_validate(given)
+    match change.field:
+        case "excerpt":
+            return Proposal(change.id, made.excerpt)
+        case "tags":
+            return Proposal(change.id, made.tags)
+        case "categories":
+            return _category(change, made, site)
+    if not made.images:
+        return Proposal(change.id, None, note="No picture could be made.")
+    image = made.images[0]
+    cover = {"artifact": image.artifact, "alt_text": image.description, "content_type": image.content_type}
+    return Proposal(change.id, cover, note=made.image_note)
+
+
+def _category(change: Change, made: BlogMetadataOutput, site: Site) -> Proposal:
+    """Return a category of the site's own list, by the engine's category or else its tags."""
+    own = {name.casefold(): name for name in site.known.categories}
+    for name in (made.category, *made.tags):
+        if (found := own.get(name.casefold())) is not None:
+            sure = made.category_confidence if name == made.category else SURE
+            return Proposal(change.id, [found], sure, draft=(sure or 0) < SURE)
+    note = "The site has no such category; it would be made."
+    return Proposal(change.id, [made.category], made.category_confidence, draft=True, note=note)
+
+
+class FilePart:
+    """A cover or an audio: a file is added to the media library, and then the post shows it.
+
+    `written` has the file as `made` and, of an audio, the `block` that plays it."""
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = read
+
+    async def plan(self, site: Connector, change: Change, values: Values) -> Plan | Outcome:
+        """Add the file, and return what shows it."""
+        known = change.written or {}
+        if change.field == "cover":
+            if known and values["cover"] == known["made"]:
+                return Outcome("written", known)
+            if values["cover"] != change.before:
+                return Outcome("conflict", note=f"Somebody has chosen a cover meanwhile; it stays: {values['cover']}")
+        elif "<audio" in values["content"]:
+            is_ours = bool(known) and known["block"] in values["content"]
+            note = "Somebody has added audio meanwhile; it stays."
+            return Outcome("written", known) if is_ours else Outcome("conflict", note=note)
+        if known:
+            await site.remove(known["made"])  # of a write that did not come to its end
+        content = self._read(change.proposed["artifact"])
+        kind = change.proposed.get("content_type", "audio/mpeg")
+        suffix = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}.get(kind, "mp3")
+        name = f"{change.target.replace('/', '-')}-{change.field}.{suffix}"
+        made, url = await site.upload(name, content, kind, post=change.target)
+        if change.field == "cover":
+            await site.write(made, {"alt_text": change.proposed["alt_text"]})
+            return Plan({"cover": made}, {"made": made})
+        block = site.player(made, url)
+        return Plan({"content": block + values["content"]}, {"made": made, "block": block})
+
+    def settle(self, change: Change, plan: Plan, values: Values) -> Outcome:
+        """Return what was added."""
+        return Outcome("written", plan.written)
+
+    async def undo(self, site: Connector, change: Change, values: Values) -> Outcome:
+        """Take the file out of the post, and delete it."""
+        known = change.written
+        if change.field == "cover":
+            if values["cover"] == known["made"]:
+                await site.write(change.target, {"cover": change.before})
+        elif known["block"] in values["content"]:
+            await site.write(change.target, {"content": values["content"].replace(known["block"], "", 1)})
+        elif "<audio" in values["content"]:
+            return Outcome("conflict", note="Somebody has changed the player since; it stays.")
+        await site.remove(known["made"])
+        return Outcome("undone")

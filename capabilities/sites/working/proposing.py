@@ -1,0 +1,97 @@
+"""Proposing: ordinary jobs make what is proposed, which hold, charge and repeat as all jobs do."""
+
+from capabilities.alt_text.kinds.batch import MAX_IMAGES, AltTextBatch, AltTextBatchRequest, BatchImage
+from capabilities.alt_text.kinds.fields import PictureTexts
+from capabilities.alt_text.settings import CaptioningSettings
+from capabilities.sites import runs
+from capabilities.sites.connectors.connector import Connector
+from capabilities.sites.runs import Ended, Proposal, Run
+from capabilities.sites.sites import Site
+from capabilities.sites.working.finding import hints_of
+from capabilities.sites.working.post_parts import proposal_of, requests_of
+from pipeline.database import Database
+from pipeline.errors import Unauthorized
+from pipeline.jobs.on_behalf import paying_key, raise_refusal, submission_of
+from pipeline.kind import AnyKind, Request
+from pipeline.lifecycle import submit
+from pipeline.settings import Settings
+
+
+def submit_pictures(database: Database, run: Run, site: Site, settings: Settings) -> int:
+    """Make a job of the next pictures; returns how many they are. Raises PressroomError."""
+    limit = min(MAX_IMAGES, settings.of(CaptioningSettings).max_images)
+    changes = database.run(runs.list_unsubmitted(run.id, limit))
+    if changes:
+        language = run.options.get("language") or site.known.language or "en"
+        images = [
+            BatchImage(
+                image_url=one.about["url"],
+                mode=run.options.get("mode", "short"),
+                language=language,
+                **hints_of(one.about),
+            )
+            for one in changes
+        ]
+        places = {change.id: place for place, change in enumerate(changes)}
+        _submit(database, site, AltTextBatch(), AltTextBatchRequest(images=images), places, settings)
+    return len(changes)
+
+
+async def submit_post(database: Database, run: Run, site: Site, opened: Connector, settings: Settings) -> int:
+    """Make the jobs of the next post; returns how many of its parts they make. Raises PressroomError, SiteTrouble."""
+    changes = database.run(runs.list_unsubmitted(run.id, runs.PAGE))
+    of_post = [one for one in changes if one.target == changes[0].target]
+    if not of_post:
+        return 0
+    values = await opened.read(of_post[0].target)
+    if values is None:
+        for change in of_post:
+            database.run(runs.note_outcome(change.id, "gone", note="It was deleted."))
+        return len(of_post)
+    for kind, request, made in requests_of(of_post, values, site, dict(run.options)):
+        _submit(database, site, kind, request, dict.fromkeys((one.id for one in made), 0), settings)
+    return len(of_post)
+
+
+def _submit(
+    database: Database, site: Site, kind: AnyKind, request: Request, places: dict[int, int], settings: Settings
+) -> None:
+    """Make a job for changes, by the place of each one's item.
+
+    The job and its note commit together: however often a sweep is killed, each change has one job."""
+    key = database.run(paying_key(site.account_id))
+    if key is None:
+        raise Unauthorized("The account has no valid API key left that could pay. Make one.")
+    submission = submission_of(
+        kind,
+        request,
+        settings,
+        account_id=site.account_id,
+        api_key_id=key,
+        request_id=f"site-{site.id}-{min(places)}",
+        source="wordpress" if site.connector == "wordpress" else "web",
+    )
+    with database.transaction() as transaction:
+        raise_refusal(transaction.run(submit(submission)), submission)
+        if transaction.run(runs.note_job(submission.job_id, places)) != len(places):
+            raise RuntimeError("Another sweep has made this job; this one is undone.")
+
+
+def settle(database: Database, run: Run, site: Site) -> int:
+    """Take what items that have ended have made; returns of how many changes."""
+    ended = database.run(runs.list_ended(run.id))
+    if ended:
+        proposals = [proposal_of(one, site) if run.task == "posts" else _of_picture(one) for one in ended]
+        database.run(runs.propose(proposals))
+    return len(ended)
+
+
+def _of_picture(ended: Ended) -> Proposal:
+    if ended.output is None:
+        error = ended.error or {}
+        note = str(error.get("message") or "The job's result was deleted before it was read. Run the command again.")
+        return Proposal(ended.change.id, None, note=note)
+    output = PictureTexts.model_validate(ended.output)
+    text = output.main
+    advice = "An ornament, the engine says." if text.decorative else output.advice if text.draft else None
+    return Proposal(ended.change.id, text.text, text.confidence, text.draft or text.decorative, advice)

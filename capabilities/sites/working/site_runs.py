@@ -1,0 +1,138 @@
+"""Site runs: the chore of the sweep that takes runs one step on, whoever began them."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from capabilities.sites import runs
+from capabilities.sites.connectors.connector import SiteTrouble
+from capabilities.sites.runs import Run
+from capabilities.sites.sites import Site, find_site, open_site
+from capabilities.sites.working.finding import find_pictures, find_posts
+from capabilities.sites.working.post_parts import FilePart
+from capabilities.sites.working.proposing import settle, submit_pictures, submit_post
+from capabilities.sites.working.writing import Field, PostAlts, Writer
+from pipeline.database import Database
+from pipeline.errors import PressroomError
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+
+log = get_logger(__name__)
+
+#: Pause between two looks at a run's jobs, and after a site's passing trouble.
+LOOK = timedelta(seconds=1)
+TROUBLE = timedelta(seconds=30)
+#: Changes of one claim: a site that takes a minute for each leaves time for the others.
+SLICE = 24
+#: Claims of one call, so that the sweep's log says what was done.
+MOST_CLAIMS = 200
+AT_ONCE = timedelta()
+
+
+class SiteRuns:
+    """Takes due runs on. `database` may be shared with other threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._steps: Mapping[str, Callable[[Database, Run, Site], Coroutine[Any, Any, timedelta]]] = {
+            "finding": self._find,
+            "proposing": self._propose,
+            "writing": self._write,
+            "undoing": self._undo,
+        }
+        part = FilePart(self._read)
+        self._special: Mapping[str, Field] = {"alts": PostAlts(), "cover": part, "audio": part}
+
+    def _read(self, artifact: str) -> bytes:
+        from pipeline.storage.artifacts import Artifacts, open_store  # obstore, which few sweeps of sites need
+
+        return Artifacts(open_store(self._settings)).get(artifact)
+
+    def work(self, database: Database) -> int:
+        """Take each due run one step on; returns how many steps were taken."""
+        for number in range(MOST_CLAIMS):
+            run = database.run(runs.claim_run())
+            if run is None:
+                return number
+            self._step(database, run)
+        return MOST_CLAIMS
+
+    def _step(self, database: Database, run: Run) -> None:
+        site = database.run(find_site(run.site_id))
+        if site is None:
+            return  # it was removed, and its runs with it
+        try:
+            after = asyncio.run(self._steps[run.state](database, run, site))
+        except SiteTrouble as trouble:
+            fault = None if trouble.may_pass else trouble.message
+            database.run(runs.put_back(run, trouble.retry_after or TROUBLE, fault))
+            log.warning("site run put off", run=str(run.id), code=trouble.code, error=trouble.message)
+        except PressroomError as error:
+            database.run(runs.put_back(run, TROUBLE, None if error.passes else error.message))
+            log.warning("site run stopped", run=str(run.id), code=error.code)
+        else:
+            database.run(runs.put_back(run, after))
+
+    async def _find(self, database: Database, run: Run, site: Site) -> timedelta:
+        async with open_site(site, self._settings) as opened:
+            renew = partial(_keep, database, run)
+            if run.task == "posts":
+                found = find_posts(opened, run.options, site.known, renew)
+            else:
+                found = find_pictures(opened, run.options, renew)
+            async for changes in found:
+                database.run(runs.add_changes(run.id, changes))
+        database.run(runs.move(run.id, of=["finding"], to="proposing"))
+        return AT_ONCE
+
+    async def _propose(self, database: Database, run: Run, site: Site) -> timedelta:
+        if await self._submit(database, run, site) or settle(database, run, site):
+            return AT_ONCE
+        if database.run(runs.list_changes(run.id, states=["found"], limit=1)):
+            return LOOK
+        if (bound := run.options.get("at_least")) is not None:
+            database.run(runs.accept_confident(run.id, bound))
+        self._go_on(database, run)
+        return AT_ONCE
+
+    async def _submit(self, database: Database, run: Run, site: Site) -> int:
+        if run.task == "alt_text":
+            return submit_pictures(database, run, site, self._settings)
+        if not database.run(runs.list_unsubmitted(run.id, 1)):
+            return 0
+        async with open_site(site, self._settings) as opened:
+            return await submit_post(database, run, site, opened, self._settings)
+
+    async def _write(self, database: Database, run: Run, site: Site) -> timedelta:
+        changes = database.run(runs.list_changes(run.id, states=["accepted", "writing"], limit=SLICE))
+        if not changes and "content" in site.known.abilities and database.run(runs.accept_in_posts(run.id)):
+            return AT_ONCE
+        if not changes:
+            self._go_on(database, run)
+            return AT_ONCE
+        async with open_site(site, self._settings) as opened:
+            await Writer(database, opened, self._special).write(changes)
+        return AT_ONCE
+
+    async def _undo(self, database: Database, run: Run, site: Site) -> timedelta:
+        changes = database.run(runs.list_changes(run.id, states=["written", "writing"], limit=SLICE))
+        if not changes:
+            database.run(runs.move(run.id, of=["undoing"], to="undone"))
+            return AT_ONCE
+        async with open_site(site, self._settings) as opened:
+            await Writer(database, opened, self._special).undo(changes)
+        return AT_ONCE
+
+    def _go_on(self, database: Database, run: Run) -> None:
+        """Move a run to what it needs next: writing, a person's look, or its end."""
+        left = database.run(runs.count_changes(run.id))
+        state = "writing" if left.get("accepted") else "review" if left.get("proposed") else "done"
+        database.run(runs.move(run.id, of=[run.state], to=state))
+
+
+def _keep(database: Database, run: Run) -> None:
+    """Keep a run while its site is read. Raises SiteTrouble when it was ended meanwhile."""
+    if not database.run(runs.renew(run)):
+        raise SiteTrouble("The run was ended.", code="site_run_ended", passes=True)

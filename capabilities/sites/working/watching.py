@@ -1,0 +1,130 @@
+"""Watching: posts that are new on a site get what the owner chose, and are then told to search engines and checked.
+
+The site's list of posts is read again and again: WordPress has no webhooks of its own."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from capabilities.index_check.kinds.index_check import IndexCheck
+from capabilities.index_check.kinds.url_submission import IndexSubmit
+from capabilities.index_check.monitors.monitor import NewMonitor, add_monitor
+from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.settings import IndexLimits, SubmissionSettings
+from capabilities.sites import runs
+from capabilities.sites.connectors.connector import SitePost
+from capabilities.sites.runs import Task
+from capabilities.sites.sites import Site, claim_watched, note_watched, open_site
+from models.sites import OPEN, WORKING
+from pipeline.database import Database
+from pipeline.errors import PressroomError
+from pipeline.jobs.on_behalf import paying_key, raise_refusal, submission_of
+from pipeline.lifecycle import submit
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+
+log = get_logger(__name__)
+
+#: Time between two looks at a site; a post gets its parts within minutes.
+EVERY = timedelta(minutes=1)
+#: Posts that are remembered, as more than one part of a list has.
+MOST_SEEN = 500
+
+
+class SiteWatch:
+    """Looks at watched sites that are due."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def work(self, database: Database) -> int:
+        """Look at the sites that are due; returns how many."""
+        looked = 0
+        while (site := database.run(claim_watched(EVERY))) is not None:
+            try:
+                watched = asyncio.run(self._look(database, site))
+            except PressroomError as error:
+                log.warning("site not watched", site=str(site.id), code=error.code)
+                watched = {**(site.watched or {}), "note": error.message}
+            database.run(note_watched(site, watched))
+            looked += 1
+        return looked
+
+    async def _look(self, database: Database, site: Site) -> Mapping[str, Any]:
+        """Return how far the watch has come."""
+        async with open_site(site, self._settings) as opened:
+            posts: Sequence[SitePost] = [one for one in (await opened.list_posts(None)).found if one.is_published]
+        known = site.watched or {}
+        seen = dict.fromkeys(known.get("seen") or ())
+        pending: list[dict[str, Any]] = list(known.get("pending") or ())
+        if known.get("seen") is not None:  # else: posts from before the watch are left alone
+            new = [one for one in posts if one.target not in seen]
+            begun = self._begin(database, site, new) if new else []
+            if begun is None:
+                note = "New posts wait until the open run has been reviewed."
+                return {**known, "note": note}
+            runs_of = [str(one) for one in begun]
+            pending += [{"url": one.url, "title": one.title, "runs": runs_of} for one in new]
+        waiting = [one for one in pending if not self._has_ended(database, one)]
+        if (site.watch or {}).get("index"):
+            for one in pending:
+                if one not in waiting:
+                    self._index(database, site, one)
+        newest = list(dict.fromkeys([*(one.target for one in posts), *seen]))[:MOST_SEEN]
+        return {"seen": newest, "pending": waiting}
+
+    def _begin(self, database: Database, site: Site, posts: Sequence[SitePost]) -> list[UUID] | None:
+        """Begin the runs of new posts; None: a person's run is open, and goes first."""
+        chosen, targets = dict(site.watch or {}), [one.target for one in posts]
+        wanted: dict[Task, Any] = {"alt_text": chosen.get("alt_text"), "posts": chosen["parts"]}
+        tasks = [task for task, is_wanted in wanted.items() if is_wanted]
+        listed = database.run(runs.list_runs(site.id, limit=100))
+        open_runs = {one.task: one for one in listed if one.state in OPEN and one.task in tasks}
+        if any(not one.options.get("watch") or one.state in WORKING for one in open_runs.values()):
+            return None
+        options = {"watch": True, "at_least": chosen["at_least"], "parts": chosen["parts"]}
+        begun = []
+        for task in tasks:
+            before = list(open_runs[task].options.get("posts") or ()) if task in open_runs else []
+            run, _ = database.run(runs.start_run(site.id, task, {**options, "posts": [*before, *targets]}))
+            database.run(runs.move(run.id, of=["review"], to="finding"))
+            begun.append(run.id)
+        return begun
+
+    def _has_ended(self, database: Database, pending: Mapping[str, Any]) -> bool:
+        """Return whether nothing will be written to a post any more without a person."""
+        found = [database.run(runs.read_run(UUID(one))) for one in pending["runs"]]
+        return all(run is None or run.fault is not None or run.state not in WORKING for run in found)
+
+    def _index(self, database: Database, site: Site, post: Mapping[str, Any]) -> None:
+        """Tell search engines of a post where the operator allows it, and check daily until it is found."""
+        key = database.run(paying_key(site.account_id))
+        if key is None:
+            return
+        if self._settings.of(SubmissionSettings).set_up:
+            request = IndexCheckRequest(type="submit", urls=[post["url"]])
+            submission = submission_of(
+                IndexSubmit().configured(self._settings),
+                request,
+                self._settings,
+                account_id=site.account_id,
+                api_key_id=key,
+                request_id=f"site-{site.id}",
+                route=IndexCheck.routes[0],
+            )
+            raise_refusal(database.run(submit(submission)), submission)
+        monitor = NewMonitor(
+            account_id=site.account_id,
+            api_key_id=key,
+            every="day",
+            name=post["title"][:200] or None,
+            request={"diagnose": True},
+            urls=[post["url"]],
+            sitemap_url=None,
+            webhook_id=None,
+            until_indexed=True,
+        )
+        if not database.run(add_monitor(monitor, most=self._settings.of(IndexLimits).index_monitors)):
+            log.warning("post not monitored", site=str(site.id), url=post["url"], why="the most monitors")

@@ -1,0 +1,161 @@
+"""Writing: accepted changes go to their site, and come back. Somebody else's edit always wins, and is shown."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from capabilities.sites import runs
+from capabilities.sites.connectors.connector import Connector, SiteTrouble, Values
+from capabilities.sites.markup import fill_alts, replaced
+from capabilities.sites.runs import Change
+from pipeline.database import Database
+
+#: Objects that are written at once: a shared host has few processes.
+AT_ONCE = 4
+#: Characters of somebody's edit that are shown.
+SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a change."""
+
+    state: str
+    written: Any = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The values that are about to be written, and what a run has to know to undo them."""
+
+    values: Values
+    written: Any
+
+
+class PlainField:
+    """A field that is replaced as a whole, such as an alternative text or an excerpt."""
+
+    async def plan(self, site: Connector, change: Change, values: Values) -> Plan | Outcome:
+        """Return what to write, or why nothing is."""
+        now = values.get(change.field)
+        if now == change.proposed or (isinstance(now, list) and now == sorted(change.proposed)):
+            return Outcome("written", now)
+        # After a kill between the site's answer and our note, what stands there is what the site made of our text.
+        if change.state == "writing" and now != change.before:
+            return Outcome("written", now)
+        if now != change.before:
+            return Outcome("conflict", note=f"Somebody has changed it meanwhile; it stays: {str(now)[:SHOWN]!r}")
+        return Plan({change.field: change.proposed}, change.proposed)
+
+    def settle(self, change: Change, plan: Plan, values: Values) -> Outcome:
+        """Return what stands there now, which the site may have cleaned."""
+        return Outcome("written", values.get(change.field))
+
+    async def undo(self, site: Connector, change: Change, values: Values) -> Outcome:
+        """Restore what stood there."""
+        now = values.get(change.field)
+        if now == change.before:
+            return Outcome("undone")
+        if now != change.written and change.state != "writing":
+            return Outcome("conflict", note=f"Somebody has changed it since; it stays: {str(now)[:SHOWN]!r}")
+        left = (await site.write(change.target, {change.field: change.before})).get(change.field)
+        note = None if left == change.before else f"The site has made of it: {str(left)[:SHOWN]!r}"
+        return Outcome("undone", note=note)
+
+
+class PostAlts:
+    """The `alt` of pictures in a post's content; `written` are pairs of an old and a new tag."""
+
+    async def plan(self, site: Connector, change: Change, values: Values) -> Plan | Outcome:
+        """Return the content with texts where pictures have none."""
+        content, before = values["content"], [tuple(pair) for pair in change.written or ()]
+        pairs = fill_alts(content, {target: (url, text) for target, (url, text) in change.proposed.items()})
+        if not pairs:
+            # After a kill, or because somebody has written texts of their own.
+            return Outcome("written", before) if before else Outcome("skipped", note="All its pictures have texts.")
+        written = list(dict.fromkeys([*before, *pairs]))
+        return Plan({"content": replaced(content, pairs)}, written)
+
+    def settle(self, change: Change, plan: Plan, values: Values) -> Outcome:
+        """Return the changed tags."""
+        is_same = values["content"] == plan.values["content"]
+        return Outcome("written", plan.written, None if is_same else "The site has changed other parts of the post.")
+
+    async def undo(self, site: Connector, change: Change, values: Values) -> Outcome:
+        """Put the old tags back, wherever the new ones still stand."""
+        content = values["content"]
+        restored = replaced(content, [(new, old) for old, new in change.written or ()])
+        if restored != content:
+            await site.write(change.target, {"content": restored})
+        return Outcome("undone")
+
+
+class Field(Protocol):
+    """How one field of an object is written and undone; `values` are those that stand there now."""
+
+    async def plan(self, site: Connector, change: Change, values: Values) -> Plan | Outcome: ...
+    def settle(self, change: Change, plan: Plan, values: Values) -> Outcome: ...
+    async def undo(self, site: Connector, change: Change, values: Values) -> Outcome: ...
+
+
+class Writer:
+    """Writes and undoes changes of one site; `special` are the fields that are not plain."""
+
+    def __init__(self, database: Database, site: Connector, special: Mapping[str, Field]) -> None:
+        self._database = database
+        self._site = site
+        self._special = special
+        self._plain: Field = PlainField()
+
+    async def write(self, changes: Sequence[Change]) -> None:
+        """Write changes. Raises SiteTrouble for what concerns the whole site."""
+        await self._each(changes, self._write)
+
+    async def undo(self, changes: Sequence[Change]) -> None:
+        """Restore what stood there before changes. Raises SiteTrouble for what concerns the whole site."""
+        await self._each(changes, self._undo)
+
+    async def _each(self, changes: Sequence[Change], do: Callable[[Change, Values], Awaitable[Outcome]]) -> None:
+        """Do something with changes: those of one object one after another, a few objects at once."""
+        objects: dict[str, list[Change]] = defaultdict(list)
+        for change in changes:
+            objects[change.target].append(change)
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def one(of_object: list[Change]) -> None:
+            async with room:
+                for change in of_object:
+                    await self._one(change, do)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for of_object in objects.values():
+                    group.create_task(one(of_object))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+
+    async def _one(self, change: Change, do: Callable[[Change, Values], Awaitable[Outcome]]) -> None:
+        try:
+            values = await self._site.read(change.target)
+            outcome = Outcome("gone", note="It was deleted.") if values is None else await do(change, values)
+        except SiteTrouble as trouble:
+            if not trouble.of_target:
+                raise
+            is_gone = trouble.code == "site_target_gone"
+            outcome = Outcome("gone" if is_gone else "failed", note=trouble.message)
+        self._database.run(runs.note_outcome(change.id, outcome.state, written=outcome.written, note=outcome.note))
+
+    async def _write(self, change: Change, values: Values) -> Outcome:
+        field = self._special.get(change.field, self._plain)
+        planned = await field.plan(self._site, change, values)
+        if isinstance(planned, Outcome):
+            return planned
+        # Before the site is asked: after a kill nobody else knows what to undo.
+        self._database.run(runs.note_outcome(change.id, "writing", written=planned.written))
+        return field.settle(change, planned, await self._site.write(change.target, planned.values))
+
+    async def _undo(self, change: Change, values: Values) -> Outcome:
+        return await self._special.get(change.field, self._plain).undo(self._site, change, values)

@@ -1,0 +1,150 @@
+"""Each connector passes the suite; WordPress's refusals are told in one line."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import pytest
+from connector_suite import ConnectorSuite, With
+from sites_fixtures import picture
+from web_server import WebServer, web_server
+from wordpress_site import WordPress, image_block
+
+from capabilities.sites.connectors import open_connector
+from capabilities.sites.connectors.connector import Connector, SiteFacts, SiteTrouble
+from pipeline.settings.fields import FetchSettings
+
+OPEN = FetchSettings(allow_networks="127.0.0.0/8")
+#: What sanitisers of other programs, and ours, get wrong.
+HARD = 'C:\\boats & “sails” — 5 < 6 > 4, 50%20 off, ’tis a "test" 🚤'
+
+
+def run_with(
+    name: str, url: str, credentials: dict[str, str], facts: SiteFacts, settings: FetchSettings = OPEN
+) -> With:
+    def run(do: Callable[[Connector], Any]) -> Any:
+        async def within() -> Any:
+            async with open_connector(name, url, credentials, facts, settings) as site:
+                return await do(site)
+
+        return asyncio.run(within())
+
+    return run
+
+
+class TestWordPress(ConnectorSuite):
+    written: ClassVar[dict[str, Any]] = {
+        "excerpt": HARD,
+        "tags": ["Fish & chips", "sea"],
+        "categories": ["News"],
+        "content": f"<p>{HARD}</p>",
+    }
+
+    @pytest.fixture
+    def with_site(self, site_wordpress: WordPress) -> With:
+        login = {"user": "admin", "password": site_wordpress.passwords["admin"]}
+        facts = run_with("wordpress", site_wordpress.url, login, SiteFacts())(lambda site: site.look_up())
+        return run_with("wordpress", site_wordpress.url, login, facts)
+
+    @pytest.fixture
+    def post(self, site_wordpress: WordPress) -> str:
+        medium = site_wordpress.add_picture("pier.jpg", picture(1))
+        return f"posts/{site_wordpress.add_post('Pier', image_block(medium))['id']}"
+
+    @pytest.fixture
+    def gone(self) -> str:
+        return "posts/999999"
+
+    def test_an_alternative_text_keeps_its_backslashes(self, with_site: With, site_wordpress: WordPress) -> None:
+        target = f"media/{site_wordpress.add_picture('pier.jpg', picture(1))['id']}"
+
+        assert with_site(lambda site: site.write(target, {"alt_text": "C:\\boats"})) == {"alt_text": "C:\\boats"}
+
+
+ATOM = """<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><title>Harbour</title>
+<entry><title>Tide &amp; time</title><link rel="edit" href="/no"/><link href="/tide"/><content type="html">&lt;p&gt;Low.
+</content></entry></feed>"""
+
+
+class TestFeed(ConnectorSuite):
+    @pytest.fixture
+    def feed(self) -> Iterator[WebServer]:
+        with web_server() as running:
+            running.serve("/feed", ATOM.encode(), "application/atom+xml")
+            yield running
+
+    @pytest.fixture
+    def with_site(self, feed: WebServer) -> With:
+        return run_with("feed", feed.url("/feed"), {}, SiteFacts())
+
+    @pytest.fixture
+    def post(self, feed: WebServer) -> str:
+        return feed.url("/tide")
+
+    @pytest.fixture
+    def gone(self) -> str:
+        return "http://127.0.0.1/never"
+
+
+def refusal(with_site: With, do: Callable[[Connector], Any] = lambda site: site.look_up()) -> SiteTrouble:
+    with pytest.raises(SiteTrouble) as raised:
+        with_site(do)
+    return raised.value
+
+
+def test_a_wrong_password_is_told_with_the_remedy(site_wordpress: WordPress) -> None:
+    trouble = refusal(run_with("wordpress", site_wordpress.url, {"user": "admin", "password": "no"}, SiteFacts()))
+
+    assert trouble.code == "site_access_revoked"
+    assert "make a new one under Users, Profile, Application Passwords" in trouble.message
+
+
+def test_a_user_who_may_write_nothing_is_told_by_the_abilities(site_wordpress: WordPress) -> None:
+    login = {"user": "reader", "password": site_wordpress.passwords["reader"]}
+    with_site = run_with("wordpress", site_wordpress.url, login, SiteFacts())
+
+    facts: SiteFacts = with_site(lambda site: site.look_up())
+
+    assert facts.abilities == ()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code", "said"),
+    [
+        (200, b"<html>Please sign in</html>", "site_no_json", "with a web page in place of JSON (HTTP 200)"),
+        (403, b"<html>Checking your browser</html>", "site_no_json", "A login page or a firewall stands before it"),
+        (200, b'{"hello": 1}', "site_not_wordpress", "shows no WordPress REST API"),
+        (503, b"busy", "site_unavailable", "answers with HTTP 503"),
+    ],
+)
+def test_what_is_no_rest_api_is_told_in_one_line(status: int, body: bytes, code: str, said: str) -> None:
+    from web_server import Answer, reply
+
+    with web_server() as site:
+        site.say("/wp-json/", Answer(reply(status, body, {"Content-Type": "text/html"})))
+        site.serve("/", b"<html></html>", "text/html")
+        trouble = refusal(run_with("wordpress", site.url(""), {"user": "u", "password": "p"}, SiteFacts()))
+
+    assert trouble.code == code
+    assert said in trouble.message
+    assert "\n" not in trouble.message
+
+
+def test_a_redirect_is_not_followed_with_the_password() -> None:
+    with web_server() as site:
+        site.redirect("/wp-json/", "https://other.example/wp-json/")
+        trouble = refusal(run_with("wordpress", site.url(""), {"user": "u", "password": "p"}, SiteFacts()))
+
+    assert trouble.code == "site_moved"
+    assert site.asked == ["/wp-json/"]
+
+
+def test_a_private_address_is_refused_unless_the_operator_allows_its_network(site_wordpress: WordPress) -> None:
+    with_site = run_with(
+        "wordpress", site_wordpress.url, {"user": "admin", "password": "x"}, SiteFacts(), FetchSettings()
+    )
+
+    trouble = refusal(with_site)
+
+    assert trouble.code == "site_blocked"
+    assert "let the operator allow its network" in trouble.message

@@ -1,0 +1,149 @@
+"""`pressroom site posts` on a real WordPress: excerpt, tags, category, cover and audio, written and undone."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from payers import Payer
+from ran import Ran
+from sites_fixtures import System, picture, spent
+from test_site_alt_texts import settle
+from wordpress_site import WordPress
+
+from capabilities.sites import runs
+from capabilities.sites.runs import Run
+from pipeline.lifecycle import ClaimedItem, Outcome
+from pipeline.storage.artifacts import Artifacts, open_store
+
+#: Eight frames of silence: MPEG 1, layer III, 128 kbit/s at 44.1 kHz.
+MP3 = b"ID3\x04" + bytes(6) + 8 * (b"\xff\xfb\x90\x00" + bytes(413))
+PARTS = ("excerpt", "tags", "categories", "cover", "audio")
+
+
+class Desk:
+    """Doubles of the engines of posts and of speech; `category` is what the first one chooses."""
+
+    def __init__(self, system: System) -> None:
+        self.artifacts = Artifacts(open_store(system.settings))
+        self.category = "Harbour"
+        self.asked: list[dict[str, Any]] = []
+
+    def make(self, item: ClaimedItem) -> Outcome:
+        self.asked.append(dict(item.input))
+        key = f"2099-01-01/{item.job_id}/0/made"
+        if "text" in item.input:
+            self.artifacts.put(key, MP3)
+            output: dict[str, Any] = {"artifact": key, "duration_seconds": 3.2, "voice": "Heart"}
+        else:
+            self.artifacts.put(key, picture(9))
+            image = {
+                "artifact": key, "style": "abstract", "description": "Waves in blue", "content_type": "image/jpeg",
+                "width": 64, "height": 48, "expires_at": datetime(2099, 1, 1, tzinfo=UTC).isoformat(),
+            }  # fmt: skip
+            output = {
+                "images": [image], "excerpt": "Boats “race” & win.", "category": self.category, "language": "en",
+                "category_confidence": 0.8, "tags": ["boats", "Fish & chips"], "warnings": [], "generated_at": "now",
+            }  # fmt: skip
+        return Outcome(item.item_id, "done", item.price, output, engine="made-up")
+
+
+@pytest.fixture
+def desk(system: System) -> Desk:
+    found = Desk(system)
+    system.worker.lanes = {"blog_metadata": 1, "speech_batch": 1}
+    system.engine.describe = found.make  # type: ignore[method-assign]  # the worker's only engine here
+    return found
+
+
+def begin(system: System, **options: Any) -> Run:
+    run, _ = system.database.run(runs.start_run(system.site().id, "posts", {"parts": list(PARTS), **options}))
+    return settle(system, run)
+
+
+def fields(site: WordPress, post: int) -> dict[str, Any]:
+    found = site.ask("GET", f"/posts/{post}?context=edit")
+    return {name: found[name] for name in ("tags", "categories", "featured_media")} | {
+        "excerpt": found["excerpt"]["raw"],
+        "content": found["content"]["raw"],
+    }
+
+
+def files(site: WordPress) -> list[str]:
+    return sorted(one["mime_type"] for one in site.ask("GET", "/media?per_page=100"))
+
+
+def test_a_post_gets_what_was_chosen_is_seen_before_and_undone(
+    add_site: Callable[..., Ran], pressroom: Callable[..., Ran], system: System, desk: Desk,
+    site_wordpress: WordPress, payer: Payer,
+) -> None:  # fmt: skip
+    site_wordpress.ask("POST", "/categories", {"name": "Harbour"})
+    add_site()
+    post = site_wordpress.add_post("Regatta", "<!-- wp:paragraph -->\n<p>Boats \\ race.</p>\n<!-- /wp:paragraph -->")
+    draft = site_wordpress.add_post("Draft", "<p>Not yet.</p>", status="draft")
+    before = fields(site_wordpress, post["id"])
+
+    run = begin(system)
+
+    assert run.state == "review"
+    assert fields(site_wordpress, post["id"]) == before
+    changes = system.database.run(runs.list_changes(run.id))
+    assert [one.field for one in changes] == list(PARTS)
+    assert [one.draft for one in changes] == [False] * 5
+    system.database.run(runs.review(run.id, {one.id: one.proposed for one in changes}))
+    system.database.run(runs.move(run.id, of=["review"], to="writing"))
+    assert settle(system, run).state == "done"
+    assert {
+        one.field: one.note for one in system.database.run(runs.list_changes(run.id)) if one.state != "written"
+    } == {}
+
+    after = fields(site_wordpress, post["id"])
+    names = {one["id"]: one["name"] for one in site_wordpress.ask("GET", "/tags?per_page=100")}
+    assert after["excerpt"] == "Boats “race” & win."
+    assert sorted(names[number] for number in after["tags"]) == ["Fish &amp; chips", "boats"]
+    assert site_wordpress.ask("GET", f"/categories/{after['categories'][0]}")["name"] == "Harbour"
+    assert site_wordpress.alt_text(after["featured_media"]) == "Waves in blue"
+    assert after["content"].startswith("<!-- wp:audio")
+    assert after["content"].endswith(before["content"])
+    assert files(site_wordpress) == ["audio/mpeg", "image/jpeg"]
+    assert fields(site_wordpress, draft["id"])["excerpt"] == ""
+    assert spent(system.database, payer.account_id) == 4
+
+    system.database.run(runs.begin_undo(system.site().id))
+    assert settle(system, run).state == "undone"
+    assert fields(site_wordpress, post["id"]) == before
+    assert files(site_wordpress) == []
+
+
+def test_a_category_that_the_site_does_not_have_is_a_draft(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    desk.category = "Astronomy"
+    site_wordpress.add_post("Regatta", "<p>Boats race.</p>")
+
+    run = begin(system, parts=["categories"], at_least=0.5)
+
+    (change,) = system.database.run(runs.list_changes(run.id))
+    assert (run.state, change.proposed, change.draft) == ("review", ["Astronomy"], True)
+
+
+def test_a_cover_that_somebody_has_chosen_meanwhile_stays_and_one_post_can_be_named(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    post = site_wordpress.add_post("Regatta", "<p>Boats race.</p>", status="draft")
+    site_wordpress.add_post("Other", "<p>No.</p>")
+    run = begin(system, parts=["cover"], posts=[f"posts/{post['id']}"])
+    theirs = site_wordpress.add_picture("theirs.jpg", picture(3))["id"]
+    site_wordpress.ask("POST", f"/posts/{post['id']}", {"featured_media": theirs})
+    (change,) = system.database.run(runs.list_changes(run.id))
+
+    system.database.run(runs.review(run.id, {change.id: change.proposed}))
+    system.database.run(runs.move(run.id, of=["review"], to="writing"))
+    settle(system, run)
+
+    (change,) = system.database.run(runs.list_changes(run.id))
+    assert change.state == "conflict"
+    assert fields(site_wordpress, post["id"])["featured_media"] == theirs
+    assert files(site_wordpress) == ["image/jpeg"]

@@ -1,0 +1,85 @@
+"""`pressroom site watch`: what is published from now on gets what was chosen, and a monitor."""
+
+from collections.abc import Callable
+from typing import Any
+
+from payers import Payer
+from ran import Ran
+from sites_fixtures import DUE, System, picture
+from web_server import web_server
+from wordpress_site import WordPress, image_block
+
+from capabilities.index_check.monitors.monitor import list_monitors
+from capabilities.sites.working.watching import SiteWatch
+from pipeline.database import Statement
+
+Pressroom = Callable[..., Ran]
+SITE_DUE: Statement[int] = Statement("UPDATE site SET watch_at = now() RETURNING id", {}, len)
+
+
+def look(system: System) -> None:
+    """Look at all watched sites, and bring what that begins to its end."""
+    system.database.run(SITE_DUE)
+    assert SiteWatch(system.settings).work(system.database) == 1
+    for _ in range(40):
+        if not system.step():
+            system.database.run(DUE)
+
+
+def monitored(system: System, payer: Payer) -> list[tuple[str | None, int | None, bool]]:
+    found, _ = system.database.run(list_monitors(payer.account_id, limit=10, offset=0))
+    return [(one.name, one.total_urls, one.until_indexed) for one in found]
+
+
+def test_new_posts_get_texts_for_their_pictures_and_a_monitor_and_old_ones_are_left_alone(
+    add_site: Callable[..., Ran], pressroom: Pressroom, system: System, site_wordpress: WordPress, payer: Payer
+) -> None:
+    add_site()
+    old, new, later = (site_wordpress.add_picture(f"boat{n}.jpg", picture(n)) for n in (1, 2, 3))
+    site_wordpress.add_post("Old", image_block(old))
+    draft = site_wordpress.add_post("Later", image_block(later), status="draft")
+
+    assert pressroom("site", "watch", "harbour", "--alt-text", "--index").out == "harbour is watched\n"
+    look(system)
+    site_wordpress.add_post("New", image_block(new))
+    look(system)
+
+    def texts() -> list[Any]:
+        return [site_wordpress.alt_text(one["id"]) for one in (old, new, later)]
+
+    assert texts() == ["", "A boat called boat2", ""]
+    look(system)
+    assert monitored(system, payer) == [("New", 1, True)]
+    site_wordpress.ask("POST", f"/posts/{draft['id']}", {"status": "publish"})
+    look(system)
+    look(system)
+    assert texts() == ["", "A boat called boat2", "A boat called boat3"]
+    assert [name for name, *_ in monitored(system, payer)] == ["Later", "New"]
+    assert "Choose what new posts get" in pressroom("site", "watch", "harbour").err
+    assert pressroom("site", "watch", "harbour", "--off").out == "harbour is not watched\n"
+    system.database.run(SITE_DUE)
+    assert SiteWatch(system.settings).work(system.database) == 0
+
+
+FEED = """<rss version="2.0"><channel><title>Harbour</title>{items}</channel></rss>"""
+
+
+def test_a_feed_is_only_read_and_its_new_posts_are_monitored(
+    pressroom: Pressroom, system: System, payer: Payer
+) -> None:
+    with web_server() as site:
+
+        def publish(*paths: str) -> None:
+            items = "".join(f"<item><title>{path}</title><link>{site.url(path)}</link></item>" for path in paths)
+            site.serve("/feed", FEED.format(items=items).encode(), "application/rss+xml")
+
+        publish("/one")
+        assert pressroom("site", "add", site.url("/feed"), "--name", "feed").code == 0
+        assert "can't be given anything" in pressroom("site", "alt-text", "feed").err
+        assert "can't be given excerpt" in pressroom("site", "watch", "feed", "--part", "excerpt").err
+        assert pressroom("site", "watch", "feed", "--index").code == 0
+        look(system)
+        publish("/two", "/one")
+        look(system)
+
+    assert monitored(system, payer) == [("/two", 1, True)]
