@@ -54,13 +54,20 @@ TEMPLATE = "migrated"
 MOST_CORES = 8
 #: Files of tests/acceptance that share a system, so that one process runs them.
 TOGETHER = {
-    "test_client_library.py": "shared_system",
-    "test_documented_commands.py": "shared_system",
-    "test_generated_client.py": "shared_system",
-    "test_javascript_client.py": "shared_system",
-    "test_openapi_holds.py": "shared_system",
-    "test_dashboard_in_a_browser.py": "shared_dashboard",
-    "test_many_at_once.py": "shared_dashboard",
+    **dict.fromkeys(
+        (
+            "test_audiobooks.py",
+            "test_client_library.py",
+            "test_documented_commands.py",
+            "test_generated_client.py",
+            "test_javascript_client.py",
+            "test_mcp.py",
+            "test_openapi_holds.py",
+        ),
+        "shared_system",
+    ),
+    "test_dashboard_in_a_browser.py": "dashboard",
+    "test_many_at_once.py": "dashboard",
 }
 
 _numbers = count(1)
