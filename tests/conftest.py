@@ -52,19 +52,22 @@ TEMPLATE = "migrated"
 
 #: Each process has a PostgreSQL and a Redis of its own, and more processes than large files gain nothing.
 MOST_CORES = 8
-#: Files that share a system, or what they fork from, so that one process runs them.
+#: Files of tests/acceptance that share a system, so that one process runs them.
 TOGETHER = {
-    "test_client_library.py": "shared_system",
-    "test_documented_commands.py": "shared_system",
-    "test_generated_client.py": "shared_system",
-    "test_javascript_client.py": "shared_system",
-    "test_openapi_holds.py": "shared_system",
-    "test_dashboard_in_a_browser.py": "shared_dashboard",
-    "test_many_at_once.py": "shared_dashboard",
-    "test_api_crash_points.py": "shared_fork_server",
-    "test_crash_points.py": "shared_fork_server",
-    "test_crash_points_of_first_start.py": "shared_fork_server",
-    "test_crash_points_of_sweep.py": "shared_fork_server",
+    **dict.fromkeys(
+        (
+            "test_audiobooks.py",
+            "test_client_library.py",
+            "test_documented_commands.py",
+            "test_generated_client.py",
+            "test_javascript_client.py",
+            "test_mcp.py",
+            "test_openapi_holds.py",
+        ),
+        "shared_system",
+    ),
+    "test_dashboard_in_a_browser.py": "dashboard",
+    "test_many_at_once.py": "dashboard",
 }
 
 _numbers = count(1)

@@ -14,7 +14,8 @@ from typing import Any
 
 from crash_points import AFTER, BEFORE, DURING, Plan, Told, sides_of
 from crash_site import SLOTS, Copy, Site
-from crash_worker import forked, join, pool_process
+from crash_worker import pool_process
+from forks import forked, join
 from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies

@@ -21,7 +21,8 @@ import redis
 import tiny_whisper
 from crash_api import crashing_api
 from crash_points import Plan
-from crash_worker import forked, join, pool_process
+from crash_worker import pool_process
+from forks import forked, join
 from http_service import form
 from payers import Payer, open_account
 from PIL import Image

@@ -16,7 +16,7 @@ import pytest
 from crash_points import is_long
 from crash_runs import HEAD, Found, Runs, decisive
 from crash_site import Site, crash_site
-from crash_worker import forked, join
+from forks import forked, join
 
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
