@@ -108,6 +108,15 @@ def _not_spoken(text: str) -> Iterator[tuple[int, int]]:
             opened = None
 
 
+def without_code(text: str) -> str:
+    """Return a text without its front matter and code blocks; each leaves a blank line."""
+    kept, at = [], 0
+    for start, end in _not_spoken(text):
+        kept.append(text[at:start])
+        at = end
+    return "\n\n".join([*kept, text[at:]])
+
+
 def check_silence(found: Iterable[Passage], paragraph: timedelta) -> None:
     """Refuse passages with too much silence in all; a blank line lasts `paragraph`. Raises PauseInvalid."""
     silence = sum((passage.marks or passage.is_paragraph * paragraph for passage in found), NONE)

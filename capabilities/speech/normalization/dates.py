@@ -4,7 +4,7 @@ import re
 from datetime import date
 from decimal import Decimal
 
-from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
+from capabilities.speech.normalization.language import CAPITAL, DIGITS, Rule, SpokenLanguage, one_of
 
 ISO = re.compile(r"(?<![\w/.-])(\d{4})([/-])(\d{2})\2(\d{2})(?![\w-]|[/.]\d)")
 #: 16.12., in German.
@@ -22,6 +22,7 @@ DURATIONS = tuple(
         r"(?:m(?:in)?\b\.?|['’′](?:[ ]?(?P<second>\d{1,2})(?:\"|″|'')?)?)",
     )
 )
+BEHIND_A_NAME = re.compile(rf"\b{CAPITAL}\w+[ \u00a0]\Z")
 MERIDIEM = r"(?:[\s\u00a0]?([AaPp])(?:\.[\s\u00a0]?[Mm]\.|[Mm]\b))"
 #: Between two times of day.
 BETWEEN = re.compile(r"(?<!:\d\d:\d\d)(?:(?<=\d[:h]\d\d)|(?<=\dh))[ \u00a0]?[–-][ \u00a0]?(?=\d{1,2}(?::\d\d|h))")
@@ -73,6 +74,9 @@ def _year(year: int, language: SpokenLanguage) -> str:
 
 def _say_day(found: re.Match[str], language: SpokenLanguage) -> str | None:
     """Return such as sechzehnten Dezember for 16.12."""
+    # Version 1.2. is no day.
+    if _word_before(found) not in language.data["dates"]["ordinal_ending"]["words"]:
+        return None
     # The year is a leap year, and left out.
     said = _say_date(("2000", found[2], found[1]), found, language)
     return said and said.removesuffix(f" {language.year(2000)}") + language.full_stop(found)
@@ -80,6 +84,10 @@ def _say_day(found: re.Match[str], language: SpokenLanguage) -> str | None:
 
 def _say_duration(found: re.Match[str], language: SpokenLanguage) -> str | None:
     """Return such as two hours five minutes forty-two seconds."""
+    # In other languages 31:28 is a score; after a name, as in Jeremiah 29:11, a verse.
+    is_minutes = "hour" not in found.groupdict() and found["second"].isdecimal()
+    if is_minutes and (not language.data["times"].get("meridiem") or BEHIND_A_NAME.search(_before(found))):
+        return None
     parts = []
     for unit, written in found.groupdict().items():
         if written:
@@ -143,6 +151,10 @@ def _minute(minute: int, language: SpokenLanguage) -> str:
     return f"{zero} {language.words(minute)}" if zero and minute < 10 else language.words(minute)
 
 
+def _before(found: re.Match[str]) -> str:
+    return found.string[max(0, found.start() - 15) : found.start()]
+
+
 def _word_before(found: re.Match[str]) -> str:
-    before = re.search(r"(\w+)\s+\Z", found.string[max(0, found.start() - 15) : found.start()])
+    before = re.search(r"(\w+)\s+\Z", _before(found))
     return before.group(1).lower() if before else ""
