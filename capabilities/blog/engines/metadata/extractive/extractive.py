@@ -84,7 +84,8 @@ class Extractive:
         """Return a post's metadata. Raises Stopped."""
         text = without_orders(post.text[:LONGEST_TEXT])
         language = languages.language_of(post.title, text, post.language)
-        words = list(_words_of_lines(text, language))
+        # Many posts repeat their title as the first heading.
+        words = list(_words_of_lines(text.removeprefix(f"{post.title}\n"), language))
         counts = Counter(word.lower for word in words if word)
         found = sort_post(post.title, text, counts, language, self.taxonomy)
         if stop():

@@ -151,7 +151,7 @@ class _Ranking:
             return 0.0
         weights, given = self._weights, " ".join(name) in self._cues | self._weights.places
         recurs = bool(self._language.determiners) and all(weights.count(word) > 1 for word in content)
-        is_known = given or (is_in_title and (recurs or self._is_proper(name)))
+        is_known = given or (is_in_title and ((recurs and count > 1) or self._is_proper(name)))
         # In a long text or an unknown language, two words side by side once are no name.
         is_short_title = is_in_title and weights.length <= LONG and bool(self._language.determiners)
         least = LEAST_JOINED if len(content) < len(name) and not is_in_title else 1 if is_short_title else 2
