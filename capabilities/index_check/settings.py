@@ -162,7 +162,6 @@ class SearchSettings(Section):
 
     @property
     def reuse(self) -> Reuse:
-        """How long answers are reused."""
         return Reuse(timedelta(days=self.fresh_days), timedelta(hours=self.fresh_hours))
 
     def _is_set_up(self, name: str) -> bool:

@@ -44,11 +44,9 @@ class EndpointCaptioner(EndpointEngine):
         self._judge = Judge(Reader(settings.of(CaptioningSettings).threads))
 
     def languages(self) -> Sequence[str]:
-        """Return the languages that it can be asked to write."""
         return list(NAMES)
 
     def offer(self) -> Mapping[str, Any]:
-        """Return what the API should know of it."""
         return {**super().offer(), "languages": list(NAMES)}
 
     def caption(

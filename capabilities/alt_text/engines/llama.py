@@ -51,11 +51,9 @@ class Llama(LlamaEngine):
         return cls(own.model_copy(update={"llama": settled(settings, own.llama, cls.family, cls.name)}))
 
     def languages(self) -> Sequence[str]:
-        """Return the languages that it can be asked to write."""
         return languages_of(self._folder().name)
 
     def offer(self) -> dict[str, Any]:
-        """Return what the API should know of it."""
         return {"languages": list(self.languages()), "model": self.model}
 
     def caption(
@@ -96,7 +94,6 @@ class Llama(LlamaEngine):
         stop: Callable[[], bool],
         look: SecondLook | None = None,
     ) -> Mapping[Mode, Decoded]:
-        """Return a text for each mode."""
         answer = self.server.ask(
             messages_of(request, modes, picture, look),
             grammar=grammar_of(schema_of(modes)),

@@ -27,8 +27,6 @@ log = get_logger(__name__)
 
 #: Pictures in one batch on a processor and on a GPU, where the settings name no size.
 BATCH, GPU_BATCH = 8, 16
-#: In pixels; larger pictures are shrunk, since no model of this kind uses more.
-LONGEST_SIDE = 2_048
 
 
 class Vlm:
@@ -72,11 +70,9 @@ class Vlm:
         return self._settings.model
 
     def languages(self) -> Sequence[str]:
-        """Return the languages it can be asked to write."""
         return languages_of(Path(self._settings.model or "").name)
 
     def offer(self) -> dict[str, Any]:
-        """Return what the API should know of it."""
         return {"languages": list(self.languages()), "model": self._settings.model}
 
     def caption(
@@ -217,7 +213,7 @@ class Vlm:
         """Return one text of each picture, of the mode and by the prompt in the same place."""
         inputs = self._processor(
             text=list(prompts),
-            images=[[image] for image in self._prepared(_fitted(request.picture.image) for request in requests)],
+            images=[[image] for image in self._prepared(request.picture.image for request in requests)],
             padding=True,
             return_tensors="pt",
         ).to(self._model.device, self._model.dtype)
@@ -254,11 +250,3 @@ class Vlm:
         configured = self._model.generation_config.eos_token_id
         ends = set(configured) if isinstance(configured, list) else {configured}
         return {end for end in (*ends, self._processor.tokenizer.eos_token_id) if end is not None}
-
-
-def _fitted(image: Image.Image) -> Image.Image:
-    scale = LONGEST_SIDE / max(image.size)
-    if scale >= 1:
-        return image
-    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    return image.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0)

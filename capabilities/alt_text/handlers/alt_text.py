@@ -90,7 +90,6 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         return self._sources[engine.name]
 
     def offers(self) -> Sequence[Offer]:
-        """Return the engines with the languages that they write."""
         return self._family.offers()
 
     def run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:

@@ -39,7 +39,6 @@ class PendingCaption:
 
     @property
     def is_over(self) -> bool:
-        """True if nothing more is to be done."""
         return self._error is not None or not self.missing or self._is_postponed or self.is_stopped()
 
     @property
@@ -53,11 +52,9 @@ class PendingCaption:
         return not self.missing and all(self._texts[mode].draft for mode in self.modes)
 
     def missing_keys(self) -> list[str]:
-        """Return the cache keys of the missing texts."""
         return [self._key(mode) for mode in self.missing]
 
     def kept(self) -> dict[str, Caption]:
-        """Return its texts by their cache keys."""
         return {self._key(mode): caption for mode, caption in self._texts.items()}
 
     def recall(self, found: Mapping[str, Caption]) -> None:
@@ -76,7 +73,6 @@ class PendingCaption:
         self.engine, self.source = engine, source
 
     def fail(self, error: PressroomError) -> None:
-        """Note why there will be no text."""
         self._error = error
 
     def postpone(self) -> None:

@@ -84,7 +84,6 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
             require_language(request.language, known)
 
     def items(self, request: AltTextRequest) -> list[NewItem[PictureInput]]:
-        """Return the picture as one item."""
         return [
             NewItem(
                 PictureInput(
@@ -95,7 +94,6 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
         ]
 
     def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
-        """Return the text."""
         item, output = items[0], items[0].delivered
         text = output.main
         result = AltTextResult(

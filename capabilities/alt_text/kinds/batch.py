@@ -139,11 +139,9 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
         return len(request.images)
 
     def counts_again(self, items: int) -> int:
-        """Return how many pictures are described again."""
         return items
 
     def items(self, request: AltTextBatchRequest) -> list[NewItem[PictureInput]]:
-        """Return an item a picture, in order."""
         return [
             NewItem(
                 PictureInput(
@@ -160,7 +158,6 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
         ]
 
     def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
-        """Return what became of each picture, in order."""
         done = sum(item.output is not None for item in items)
         return Response(
             {

@@ -85,11 +85,9 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         return self._pacer.admit(lanes, room)
 
     def claimed(self, lane: str | None, runs: int) -> None:
-        """Keep the permit of the lane that was claimed."""
         self._pacer.claimed(lane, runs)
 
     def pause(self) -> timedelta | None:
-        """Return the time until a provider may be asked."""
         return self._pacer.pause()
 
     def run(self, tasks: Sequence[Task[UrlInput]]) -> Sequence[Outcome[RawResult]]:
@@ -103,7 +101,6 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         return with_inspection(self.carry_out(task), task)
 
     def carry_out(self, task: Task[UrlInput]) -> Outcome[RawResult]:
-        """Check one URL with search providers."""
         if task.input.fault is not None:
             self._pacer.granted(FAULTY_LANE)
             return Failed(faulty(task.input.fault))

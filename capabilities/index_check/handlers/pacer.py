@@ -135,7 +135,6 @@ class Pacer:
         return isinstance(permit, Permit)
 
     def renew(self, permit: Permit) -> None:
-        """Note that a query is still on its way."""
         if permit.is_booked:
             self._database.run(pacing.renew(self._paces[permit.provider].name, busy_for=BUSY_FOR))
 

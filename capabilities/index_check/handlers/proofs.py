@@ -36,7 +36,6 @@ class Proof:
 
 
 def find_proof(name: str) -> Statement[Proof]:
-    """Read a provider's proof."""
     return Statement(
         "SELECT extract(epoch FROM now())::float8 AS now,"
         " coalesce(extract(epoch FROM proven_at)::float8, 0) AS proven_at,"

@@ -74,7 +74,6 @@ class SiteBatch:
         ]
 
     def note(self, engine: str, urls: Sequence[str], verdicts: Sequence[SubmissionVerdict]) -> None:
-        """Keep an engine's verdicts."""
         for url, verdict in zip(urls, verdicts, strict=True):
             kept = self.verdicts.get(url)
             if kept is None or verdict.is_taken or (kept[1].wait is None and verdict.wait is not None):
@@ -109,7 +108,6 @@ class IndexSubmitHandler(Handler[UrlInput, RawResult]):
         return self._family.offers()
 
     def run(self, tasks: Sequence[Task[UrlInput]]) -> Sequence[Outcome[RawResult]]:
-        """Submit the URLs, several sites at a time."""
         outcomes: dict[int, Outcome[RawResult]] = {}
         until = time.monotonic() + RUN_SECONDS
         batches = self._batches(tasks, outcomes)

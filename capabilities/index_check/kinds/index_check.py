@@ -107,15 +107,12 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         }
 
     def can_repeat(self, given: Mapping[str, Any]) -> bool:
-        """Return whether the URL is valid."""
         return given.get("fault") is None
 
     def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
-        """Run the monitors that are due."""
         return {"monitors": MonitorRuns(self, settings).run}
 
     def breakers(self) -> Statement[list[Breaker]]:
-        """Read the search providers' circuit breakers."""
         return list_breakers()
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
@@ -170,7 +167,6 @@ class IndexSubmit(IndexCheck):
         return {}
 
     def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
-        """Do nothing: monitors only check."""
         return {}
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:

@@ -77,7 +77,6 @@ def add_monitor(monitor_id: UUID, caller: Caller, made: Mapping[str, Any], *, mo
 
 
 def find_monitor(monitor_id: UUID, account_id: UUID) -> Statement[Monitor | None]:
-    """Read an account's monitor."""
     return Statement(
         f"{_SELECT} WHERE m.id = %(id)s AND m.account_id = %(account)s",
         {"id": monitor_id, "account": account_id},

@@ -13,8 +13,7 @@ from psycopg.types.json import Jsonb
 
 from capabilities.index_check.monitors.changes import settle_ended
 from capabilities.index_check.monitors.monitor import INTERVALS, Every
-from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest, check_engine, with_lanes
-from capabilities.index_check.settings import SearchSettings
+from capabilities.index_check.requests.request import IndexCheckRequest, check_engine, with_lanes
 from capabilities.index_check.sites.connections import OwnedSite, sites_of
 from pipeline.database import SQL, Database, Statement, Transaction, columns, nothing, row_of, rows_of
 from pipeline.errors import Conflict, PressroomError, Unauthorized
@@ -99,8 +98,7 @@ class MonitorRuns:
             return due.urls
         from capabilities.index_check.sitemaps.reading import list_pages  # aiohttp, which few sweeps need
 
-        fetch, sitemap = self._settings.fetch, self._settings.of(SearchSettings).sitemap
-        return list_pages(due.sitemap_url or "", fetch, sitemap, max_pages=MAX_URLS)
+        return list_pages(due.sitemap_url or "", self._settings)
 
     def _run_one(self, database: Database, due: Due, urls: Future[list[str]]) -> None:
         with database.transaction() as transaction:

@@ -33,7 +33,6 @@ class NewMonitorPage(Resource):
     """GET and POST /dashboard/indexing/new."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the form."""
         await _show_form(req, resp, Form())
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
@@ -65,7 +64,6 @@ class MonitorPage(Resource):
         self._monitors = MonitorResource(services)
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Answer with the page."""
         session = await self._services.sessions.require(req, resp)
         await _show(self._services, req, resp, await self._monitors.find(session.caller, monitor_id))
 

@@ -74,7 +74,6 @@ class SitesPage(SitesBase):
     """GET and POST /dashboard/indexing/sites."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the page."""
         await self._show(req, resp)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:

@@ -50,7 +50,6 @@ def cause_of(cause: str) -> str:
 
 
 def code_of(cause: str) -> str:
-    """Return the code without its detail."""
     return cause.partition(":")[0]
 
 

@@ -47,7 +47,6 @@ class Overview:
 
 
 def add_providers(names: Sequence[str]) -> Statement[None]:
-    """Add rows for new providers."""
     return Statement(
         "INSERT INTO search_provider (name) SELECT unnest(%(names)s::text[]) ON CONFLICT DO NOTHING"
         " RETURNING 1 AS made",

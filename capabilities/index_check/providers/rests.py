@@ -38,7 +38,6 @@ class WaitingFor(BaseModel):
 
     @property
     def description(self) -> str:
-        """The reason in words."""
         each = "; ".join(
             f"{one.provider} is asked again at {timestamp(one.until)}: {one.message}" for one in self.providers
         )
@@ -92,7 +91,6 @@ def resting(rows: SQL, *, unless: SQL) -> SQL:
 
 
 def list_breakers() -> Statement[list[Breaker]]:
-    """Read the search providers' circuit breakers."""
     return Statement(
         SQL(
             "SELECT p.name, {state} AS state, greatest(p.open_until, p.off_until) AS until, p.reason,"

@@ -48,7 +48,6 @@ def title_of(index: str) -> str:
 
 
 def type_of(kind: str) -> str:
-    """Return the type of a kind's jobs."""
     return next(name for name, known in KINDS.items() if known == kind)
 
 
@@ -68,7 +67,6 @@ class CountedJob:
 
     @property
     def waiting_for(self) -> WaitingFor | None:
-        """Why its URLs wait, or None."""
         return WaitingFor.of(self.resting)
 
     @property

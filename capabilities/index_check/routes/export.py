@@ -72,7 +72,6 @@ class Export:
 
 
 def cells_of(record: UrlRecord) -> dict[str, Cell]:
-    """Return the cells of a URL by column."""
     raw = record.raw_result
     return {
         "url": record.url,
@@ -88,7 +87,6 @@ def cells_of(record: UrlRecord) -> dict[str, Cell]:
 
 
 async def csv_pieces(export: Export, *, byte_order_mark: bool) -> AsyncIterator[bytes]:
-    """Yield the CSV in pieces."""
     yield (BYTE_ORDER_MARK if byte_order_mark else b"") + _lines([export.columns])
     async for items in export.pages():
         yield _lines([list(map(_text, export.row(item))) for item in items])
@@ -130,12 +128,10 @@ class Spreadsheet:
         self._write(list(columns))
 
     def add(self, export: Export, items: list[Item]) -> None:
-        """Write the rows of items."""
         for item in items:
             self._write(export.row(item))
 
     def close(self) -> None:
-        """Write the file."""
         self._sheet.autofilter(0, 0, max(1, self._rows - 1), self._columns - 1)
         self._workbook.close()
 

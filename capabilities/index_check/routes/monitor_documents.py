@@ -94,7 +94,6 @@ class IndexMonitor(BaseModel):
 
     @classmethod
     def of(cls, monitor: Monitor) -> Self:
-        """Return a monitor's document."""
         fields = {
             **asdict(monitor),
             "engine": monitor.request.get("engine"),

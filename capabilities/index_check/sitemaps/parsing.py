@@ -180,7 +180,6 @@ class SitemapParser:
         self._inner: Any = None
 
     def feed(self, data: bytes) -> None:
-        """Parse the next bytes."""
         if self._is_packed is None:
             data = self._head + data
             if len(data) < len(GZIP):

@@ -42,7 +42,6 @@ class Connection:
 
     @property
     def sites(self) -> list[OwnedSite]:
-        """Its sites."""
         return [OwnedSite(self.service, wanted, self.id) for wanted in self.properties]
 
 

@@ -152,5 +152,4 @@ def note_refusal(site: OwnedSite, reason: str, *, strikes: int, rest: timedelta)
 
 
 def list_site_statuses() -> Statement[list[SiteStatus]]:
-    """Read the states of the connected sites today."""
     return Statement(_STATUSES, {}, rows_of(SiteStatus))

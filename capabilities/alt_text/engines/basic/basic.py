@@ -35,7 +35,6 @@ class Basic:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine."""
         return cls(Reader(settings.of(CaptioningSettings).threads))
 
     def readiness(self) -> str | None:
@@ -46,11 +45,9 @@ class Basic:
         """Do nothing: the OCR models are loaded with the first picture."""
 
     def offer(self) -> Mapping[str, Any]:
-        """Return what the API should know of it."""
         return {"languages": list(self.languages())}
 
     def languages(self) -> Sequence[str]:
-        """Return the languages it writes."""
         return LANGUAGES
 
     def caption(

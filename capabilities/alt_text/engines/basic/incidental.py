@@ -29,7 +29,6 @@ GLUED = re.compile(r"[^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ][^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ]"
 
 
 def is_mark(text: str) -> bool:
-    """Return whether a text is, or holds, a mark of ownership or an address."""
     return bool(MARK.search(text))
 
 
@@ -45,7 +44,6 @@ def is_word(text: str) -> bool:
 
 
 def without_marks(lines: Sequence[TextLine]) -> list[TextLine]:
-    """Return lines without marks of ownership and addresses."""
     return [line for line in lines if len(line.text) > LONGEST_MARK or not is_mark(line.text)]
 
 

@@ -50,12 +50,10 @@ class Texture:
 
     @property
     def is_plain(self) -> bool:
-        """True if it has one tone only."""
         return self.commonest > PLAIN and self.tones == 1
 
 
 def texture_of(image: Image.Image) -> Texture:
-    """Measure an RGB picture."""
     import numpy as np
 
     pixels = np.asarray(shrunk(image, MEASURED_SIDE)).astype(np.int16)

@@ -38,13 +38,11 @@ def messages_of(
 
 
 def schema_of(modes: Sequence[Mode]) -> dict[str, Any]:
-    """Return the JSON schema of an answer with a text for each mode."""
     texts = {mode: {"type": "string", "minLength": 1, "maxLength": longest_text(mode)} for mode in modes}
     return {"type": "object", "properties": texts, "required": list(modes), "additionalProperties": False}
 
 
 def most_tokens_of(modes: Sequence[Mode], language: str) -> int:
-    """Return how many tokens an answer may take."""
     return sum(most_tokens(mode, language) + FRAME_TOKENS for mode in modes)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from capabilities.alt_text.engines import Hints, Mode
-from capabilities.alt_text.engines.generation.looking import Fault
+from capabilities.alt_text.engines.generation.looking import Fault, bare
 from capabilities.alt_text.engines.text.cleaning import clean
 from workers.models.catalogue import read_catalogue
 
@@ -35,7 +35,6 @@ def languages_of(model: str) -> list[str]:
 
 
 def most_tokens(mode: Mode, language: str) -> int:
-    """Return how many tokens a text may take."""
     return MOST_TOKENS[mode] * (DENSE_TIMES if language in DENSE else 1)
 
 
@@ -96,12 +95,8 @@ def is_decorative(text: str) -> bool:
 
 def is_example(text: str) -> bool:
     """Return whether a model copied one of the examples that show it the style."""
-    said = _bare(text)
-    return any(_bare(example) in said for examples in FILE["examples"].values() for example in examples)
-
-
-def _bare(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
+    said = bare(text)
+    return any(bare(example) in said for examples in FILE["examples"].values() for example in examples)
 
 
 def _page(hints: Hints) -> list[str]:

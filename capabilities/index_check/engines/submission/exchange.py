@@ -23,15 +23,12 @@ class SubmissionEngine:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine as the operator has set it up."""
         return cls(settings)
 
     def setup(self) -> None:
-        """Open connections."""
         self._client = SearchClient(self._all.of(SearchSettings))
 
     def close(self) -> None:
-        """Close all connections."""
         self._client.close()
 
     def _ask(

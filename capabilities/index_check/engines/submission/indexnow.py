@@ -43,7 +43,6 @@ class IndexNow(SubmissionEngine):
         super().close()
 
     def covers(self, site: SubmittedSite) -> bool:
-        """Return whether there is a key for a site."""
         return self._keys.of(site) is not None
 
     def submit(self, site: SubmittedSite, urls: Sequence[str]) -> Sequence[SubmissionVerdict]:

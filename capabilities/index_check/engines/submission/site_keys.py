@@ -34,7 +34,6 @@ class SiteKey:
     location: str | None = None
 
     def file(self, site: SubmittedSite) -> str:
-        """Return the address of the key file at a site."""
         return self.location or f"{site.origin}/{self.key}.txt"
 
     def shown(self, site: SubmittedSite) -> str:
@@ -70,7 +69,6 @@ class SiteKeys:
         return cls(dict(map(_read, entries)), SiteKey(_key(common, f"{PREFIX}KEY")) if common else None)
 
     def of(self, site: SubmittedSite) -> SiteKey | None:
-        """Return a site's key, or None if it has none."""
         return self.by_host.get(site.host, self.common)
 
 
@@ -82,7 +80,6 @@ class KeyFiles:
         self._fetcher = Fetcher(settings.model_copy(update={"max_bytes": MAX_BYTES, "limit_seconds": seconds}))
 
     def close(self) -> None:
-        """End all downloads."""
         self._fetcher.close()
 
     def fault(self, key: SiteKey, site: SubmittedSite) -> SubmissionVerdict | None:

@@ -94,7 +94,6 @@ def _forbidding_elements(metas: Iterable[tuple[str, str]]) -> Iterator[RobotsDir
 
 
 def _canonical_of(opened: Opened) -> str | None:
-    """Return the canonical URL in a header."""
     for value in opened.headers.getall("Link", []):
         for target, parameters in LINK.findall(value):
             if CANONICAL.search(parameters):
@@ -103,7 +102,6 @@ def _canonical_of(opened: Opened) -> str | None:
 
 
 def _read(facts: PageFacts, opened: Opened, body: bytes) -> None:
-    """Add the facts in the HTML."""
     charset = CHARSET.search(opened.headers.get("Content-Type", ""))
     seen = _parse(body, charset[1] if charset else None)
     base = _whole(opened.url, seen.base or "") or opened.url

@@ -47,7 +47,6 @@ class DiagnosedSite:
         return self.status is not None and (self.status >= 500 or self.status == 429)
 
     def robots(self, url: str) -> RobotsFile:
-        """Return what robots.txt says about a page."""
         blocked = [agent for agent in AGENTS if self.rules is not None and not self.rules.can_fetch(url, agent)]
         return RobotsFile(url=self.robots_url, http_status=self.status, blocked_agents=blocked)
 

@@ -143,3 +143,13 @@ def photo_with_sign() -> Image.Image:
     draw.rectangle((760, 430, 1100, 590), fill=(235, 225, 60), outline=BLACK, width=6)
     draw.text((930, 510), "NO ENTRY", font=font(60), fill=BLACK, anchor="mm")
     return image
+
+
+def author_says(text: str, language: str = "x-default") -> bytes:
+    """Return the XMP packet of a picture whose author says what it shows."""
+    return (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description xmlns:Iptc4xmpCore="http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/">'
+        f'<Iptc4xmpCore:AltTextAccessibility><rdf:Alt><rdf:li xml:lang="{language}">{text}</rdf:li></rdf:Alt>'
+        "</Iptc4xmpCore:AltTextAccessibility></rdf:Description></rdf:RDF></x:xmpmeta>"
+    ).encode()

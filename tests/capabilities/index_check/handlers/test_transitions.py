@@ -160,9 +160,6 @@ def test_the_documents_show_the_same_table() -> None:
     assert shown == {(str(row.state), str(row.next)) for row in TRANSITIONS}
 
 
-LATER = "now() + interval '1 hour'"
-
-
 EVENTS = st.lists(
     st.tuples(
         st.sampled_from(Event),

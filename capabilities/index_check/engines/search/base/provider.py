@@ -56,7 +56,6 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """The body as text, whatever it is."""
         return self.body.decode("utf-8", "replace")
 
     @property
@@ -129,7 +128,6 @@ class Provider:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the provider as the operator has set it up."""
         return cls(getattr(settings.of(SearchSettings), cls.name))
 
     def setup(self) -> None:
@@ -190,7 +188,6 @@ class Provider:
         return [query for query in self.forms(url) if self.is_askable(query)]
 
     def request(self, query: str) -> SearchRequest:
-        """Return the request that asks."""
         asked = {"q": query, **self.parameters}
         return SearchRequest(self.url, "POST", form=asked) if self.sends_form else SearchRequest(self.url, query=asked)
 
@@ -199,7 +196,6 @@ class Provider:
         return reply
 
     def parse(self, reply: Reply) -> Reading:
-        """Return a reply's reading."""
         raise NotImplementedError
 
     def proof_url(self, query: str) -> str:

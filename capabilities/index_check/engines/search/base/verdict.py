@@ -111,7 +111,6 @@ def classify(
 
 
 def _of_rows(reading: Reading, found: Match, *, is_operator: bool) -> Verdict:
-    """Return the verdict on a page of results."""
     if found.url is not None:
         return Verdict("indexed", "match", found)
     if reading.opaque:
