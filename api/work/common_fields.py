@@ -28,6 +28,25 @@ HEADERS = {URL: "X-Webhook-Url", EVENTS_FIELD: "X-Webhook-Events", PRIORITY: "X-
 MAX_URL = 2_000
 #: Its JSON Schema.
 ADDRESS: JsonDict = {"maxLength": MAX_URL, "pattern": SCHEME}
+#: The fields in OpenAPI.
+COMMON_FIELDS: dict[str, Any] = {
+    URL: {
+        "type": ["string", "null"],
+        **ADDRESS,
+        "description": "Where to report the job's end; also the header X-Webhook-Url. Default: the account's webhooks.",
+        "examples": ["https://hooks.example.org/pressroom"],
+    },
+    EVENTS_FIELD: {
+        "type": ["array", "null"],
+        "items": {"type": "string", "enum": list(JOB_EVENTS)},
+        "description": "Report these events only. Separate them by commas in forms and in the header X-Webhook-Events.",
+    },
+    PRIORITY: {
+        "type": ["string", "null"],
+        "enum": [*PRIORITIES, None],
+        "description": "Orders the account's own jobs; also the header X-Priority. Default: the key's.",
+    },
+}
 
 
 class WebhookUrlInvalid(InvalidRequest):

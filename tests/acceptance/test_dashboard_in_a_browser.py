@@ -152,7 +152,7 @@ def test_speech_is_heard(owner: Reader) -> None:
     audio = page.locator("[data-result] audio")
     audio.evaluate("(audio) => audio.play()")
     page.wait_for_function(IS_PLAYING, arg=audio.element_handle())
-    owner.picture("speech")
+    owner.picture("speech", above="h1")
 
 
 @pytest.mark.parametrize(("chosen", "sent"), [("German", "de"), ("Detect from the text", "auto")])

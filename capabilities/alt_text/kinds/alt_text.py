@@ -61,7 +61,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     routes = ("/generate", "/atg/generate")
     handler = HANDLER
     unit = "images"
-    summary = "Describe a picture, behind a URL or sent along, as alt text."
+    summary = "Describe a picture, by URL or as a file."
     uploads = MappingProxyType({"image": "image_url"})
     #: It may be a picture of some megabytes.
     bulky = frozenset({"image_url"})

@@ -1,9 +1,8 @@
 // Speech: a voice is picked by listening, and a text is heard; many texts become as many MP3s.
 
 import { startBulk } from "./bulk.js";
-import { credits } from "./try_dom.js";
+import { credits, make } from "./try_dom.js";
 import { startLexicon } from "./try_lexicon.js";
-import { player } from "./try_player.js";
 import { start } from "./try_page.js";
 import { hearStream, showSound } from "./try_sound.js";
 import { loadVoices, startVoices } from "./try_voices.js";
@@ -75,7 +74,7 @@ export const bulk = {
     return { path: "/tts/batch", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...more, ...own }) };
   },
   texts: (_, row) => ({ texts: { file: row.fields ? fileName(row) : `${row.name.slice(0, 60)}.mp3` } }),
-  preview: (row) => [Object.assign(player(soundOf(row), row.name), { preload: "none" })],
+  preview: (row) => [make("p", { class: "faint" }, row.fields ? row.fields.text.slice(0, 200) : "")],
   columns: () => [],
   told: [{ name: "file" }],
   async files(rows) {

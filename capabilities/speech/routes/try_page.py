@@ -32,7 +32,7 @@ TRY = TryPage(
         ),
     ),
     engines=("synthesis",),
-    main=("texts", "text", "audio", "music", "speed", "language", "voice_name"),
+    main=("text", "texts", "audio", "music", "speed", "language", "voice_name"),
     filled=("text",),
     # Browsers play only MP3 while it arrives.
     hidden=("source", "response_format"),

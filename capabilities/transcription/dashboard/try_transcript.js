@@ -2,7 +2,6 @@
 
 import { startBulk } from "./bulk.js";
 import { copyButton, credits, facts, languageName, make, notes, saveLink } from "./try_dom.js";
-import { startDrops } from "./try_files.js";
 import { keepTexts } from "./try_job.js";
 import { player, words } from "./try_player.js";
 import { start } from "./try_page.js";
@@ -38,10 +37,10 @@ function spoken(transcript, { audio, name, job, texts, names }) {
   const own = { texts, names };
   return [
     audio,
+    make("p", { class: "actions" }, downloads(transcript, own, name), copyButton(() => transcript.text, "Copy the text"), copyButton(() => JSON.stringify(transcript, null, 2), "Copy as JSON")),
     people(transcript, own, job),
     transcript.text ? body(transcript, audio, own, job) : make("p", { class: "note" }, "No speech found."),
     notes(transcript.warnings),
-    make("p", { class: "actions" }, downloads(transcript, own, name), copyButton(() => transcript.text, "Copy the text"), copyButton(() => JSON.stringify(transcript, null, 2), "Copy as JSON")),
     facts([
       ["Language", languageName(transcript.language) + (sure === null ? "" : ` (${Math.round(sure * 100)} % sure)`)],
       ["Length", `${transcript.duration.toFixed(1)} s`],
@@ -157,7 +156,4 @@ export async function showJob({ job, read, items }) {
 }
 
 const page = start({ build, show, many: (page) => startBulk(page, bulk) });
-if (page) {
-  startDrops(page.form);
-  startRecorder(page.form.elements.audio, document.querySelector("[data-recorder]"));
-}
+if (page) startRecorder(page.form.elements.audio, document.querySelector("[data-recorder]"));

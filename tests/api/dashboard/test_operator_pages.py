@@ -54,8 +54,7 @@ def words_of(page: str) -> str:
 
 def test_only_operators_see_these_pages(service: Service, api_database: Database, client: Payer) -> None:
     anybody = sign_in(service, api_database, client)
-    paths = [*PAGES, f"accounts/{client.account_id}", f"job-log/{uuid4()}"]
-    for path in paths:
+    for path in (f"accounts/{client.account_id}", f"job-log/{uuid4()}"):  # test_dashboard has those of the navigation
         assert Browser(service).get(f"{BASE}/{path}").status == 303
         refused = anybody.get(f"{BASE}/{path}")
         assert refused.status == 403
