@@ -10,7 +10,7 @@ import falcon.asgi
 
 from api.http.bodies.bodies import CHUNK_BYTES, Take, coming
 from api.services.services import Services
-from api.work.upload_errors import UploadElsewhere, UploadTooLarge
+from api.uploads.errors import UploadElsewhere, UploadTooLarge
 from pipeline.errors import InvalidRequest
 from pipeline.storage.artifacts import upload_key
 from pipeline.storage.resumable import ResumableUpload, add_part, part_name

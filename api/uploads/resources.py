@@ -20,8 +20,7 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.uploads.arriving import ALGORITHMS, Arriving, Checksum, ChecksumUnreadable
 from api.uploads.documents import UploadDocument
-from api.work.answers import show_json
-from api.work.upload_errors import (
+from api.uploads.errors import (
     DiskTooFull,
     TusVersionUnknown,
     UploadLengthInvalid,
@@ -30,6 +29,7 @@ from api.work.upload_errors import (
     UploadsTooMany,
     UploadTooLarge,
 )
+from api.work.answers import show_json
 from pipeline.errors import UnsupportedMediaType
 from pipeline.identifiers import uuid7
 from pipeline.storage.resumable import (

@@ -20,7 +20,6 @@ from api.work.delivering import answer
 from api.work.preferences import Preference, read_idempotency_key, read_preference
 from api.work.receiving import Receiver, Sent
 from api.work.submitting import Order, is_replay, submit_order
-from api.work.upload_errors import UploadIncomplete, UploadNotFound, UploadUsed
 from pipeline.accounts.keys import Caller
 from pipeline.identifiers import uuid7
 from pipeline.kind import AnyKind
