@@ -41,7 +41,7 @@ SHORTEST_PROSE = 60
 
 
 class Extractive:
-    """TextRank for the excerpt, cues for the category, recurring names for the tags."""
+    """An early passage for the excerpt, cues for the category, names and rare words for the tags."""
 
     name = "extractive"
     #: Whether the first post loads what is known of languages.

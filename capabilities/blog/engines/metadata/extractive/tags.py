@@ -17,7 +17,7 @@ from capabilities.blog.engines.metadata.extractive.evidence import (
     without_title_case,
 )
 from capabilities.blog.engines.metadata.extractive.sorting import Sorted
-from capabilities.blog.engines.metadata.extractive.weighing import LONG, SentenceWeights
+from capabilities.blog.engines.metadata.extractive.weighing import LONG, WordWeights
 from capabilities.blog.engines.metadata.extractive.words import PostWord, segmented, words_of
 from capabilities.blog.engines.metadata.terms import stem
 from workers.engines.languages.languages import COMPOUNDING, Language
@@ -58,7 +58,7 @@ def tags_of(title: str, text: Sequence[PostWord | None], language: Language, cat
     if language.code == "zh":
         in_title, in_text = (list(segmented(runs, language, cues)) for runs in (in_title, in_text))
     seen = observed([*in_title, None, *in_text], language)
-    weights = SentenceWeights(
+    weights = WordWeights(
         language, seen, frozenset(w.lower for w in in_title if w), cues, max(len(in_text), 1), category.places
     )
     candidates = [c for c in _Ranking(weights).candidates(in_title, in_text) if c.text not in category.passing]
@@ -68,7 +68,7 @@ def tags_of(title: str, text: Sequence[PostWord | None], language: Language, cat
 class _Ranking:
     """Ranks single words and names of several words as tags."""
 
-    def __init__(self, weights: SentenceWeights) -> None:
+    def __init__(self, weights: WordWeights) -> None:
         self._weights = weights
         self._language, self._seen, self._cues = weights.language, weights.seen, weights.cues
         # Arabic names with their articles.

@@ -15,14 +15,14 @@ from capabilities.blog.engines.metadata.extractive.evidence import (
 from capabilities.blog.engines.metadata.terms import stem
 from workers.engines.languages.languages import UNSPACED, Language
 
-#: Words of a long text, where a word that occurs once says little; and of its opening, where it may say more.
-LONG, OPENING_WORDS = 60, 40
+#: Words of a long text, where a word that occurs once says little.
+LONG = 60
 
 #: How often a name that is in no title must occur: Tom, who is mentioned twice, is no subject.
 LEAST_NAMED = 3
 
-#: Commonness from which on a word says nothing of a post, in general and in a title, where it
-#: keeps a part of its weight; and how much less common a word of full weight is.
+#: Commonness from which on a word says nothing of a post, in general and in a title, where it keeps a part of its
+#: weight; and how much less common a word of full weight is.
 COMMON, TITLE_COMMON, TITLE_RARITY, RARE = 5.0, 5.5, 0.3, 1.2
 
 #: Most letters of a Thai name between two spaces; a longer run is half a sentence.
@@ -35,7 +35,7 @@ COUNTED = regex.compile(
 )
 
 
-class SentenceWeights:
+class WordWeights:
     """The worth of a post's words: by count, place, and how likely they are nouns."""
 
     def __init__(
@@ -73,10 +73,6 @@ class SentenceWeights:
         worth, known = self.parts[word], self.seen[word]
         if worth <= 0:
             return worth
-        # A guidebook or a program that is named in passing is no subject.
-        is_late = self.count(word) < 2 and self.length > LONG and known.first > len(self._title) + OPENING_WORDS
-        if is_late and not self.is_in_title(word) and word not in self.places:
-            worth *= 0.4
         if word in self.cues:
             return worth
         # A name that is no place, and in no title, may be a private person's.
@@ -90,7 +86,7 @@ class SentenceWeights:
         code = self.language.code
         if code == "en" and known.before_article == known.count and not self._is_proper(known):
             return 0.0  # a verb: bitcoin *captures* the market
-        if word in self.language.companions or (code in ("en", "zh") and VERBS[code].search(word)):
+        if code in ("en", "zh") and VERBS[code].search(word):
             return 0.0
         if self.language.is_empty_word(word) or code == "vi":
             return 0.0
