@@ -21,7 +21,7 @@ from capabilities.index_check.monitors.monitor import NewMonitor, add_monitor
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.lifecycle.jobs import find_job
-from pipeline.operations.processes import HASH, SIGN, Teller
+from pipeline.operations.processes import HASH, SIGN, ProcessReporter
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 from pipeline.wakes.broker import WakeBroker, connect
@@ -234,7 +234,7 @@ def test_functions_of_another_version_stay_while_a_process_of_it_may_run(
     old = "lifecycle_ba9876543210"
     with psycopg.connect(database_url) as connection:
         connection.execute(f"CREATE SCHEMA {old}; COMMENT ON SCHEMA {old} IS '2020-01-01 00:00:00+00'")
-    told = json.loads(Teller(lambda: "synthesis").tell())
+    told = json.loads(ProcessReporter(lambda: "synthesis", Settings()).tell())
 
     def swept(**changed: Any) -> str:
         with redis.Redis.from_url(redis_url) as client:
