@@ -116,7 +116,7 @@ class ProcessReporter:
         self._program = program
         self._data = settings.data.absolute()
         self._started = datetime.now(UTC)
-        self._field = f"{socket.gethostname()}:{os.getpid()}"
+        self.field = f"{socket.gethostname()}:{os.getpid()}"
         work = settings.work
         self._told = -TELL_EVERY.total_seconds()
         # A lost machine's sign ends before its leases, the youngest of which a heartbeat renewed.
@@ -133,7 +133,7 @@ class ProcessReporter:
         if time.monotonic() - self._told < TELL_EVERY.total_seconds():
             return added
         self._told = time.monotonic()
-        pipe.hset(HASH, self._field, self._tell())
+        pipe.hset(HASH, self.field, self.tell())
         return True
 
     async def send_async(self, client: Any) -> None:
@@ -144,7 +144,7 @@ class ProcessReporter:
 
     async def end_async(self, client: Any) -> None:
         """Say that this process ends. Raises RedisError."""
-        await client.hdel(HASH, self._field)
+        await client.hdel(HASH, self.field)
 
     def start(self, client: "redis.Redis") -> Callable[[], None]:
         """Send from a thread; return the function that reports the process's end."""
@@ -159,7 +159,7 @@ class ProcessReporter:
             thread.join(timeout=SEND_EVERY_SECONDS)  # or what it sends now would come after the end
             self._send(client)
             try:
-                client.hdel(HASH, self._field)
+                client.hdel(HASH, self.field)
             except RedisError as error:
                 log.debug("end not told", error=str(error))
 
@@ -175,7 +175,8 @@ class ProcessReporter:
         except RedisError as error:
             log.debug("not told", error=str(error))
 
-    def _tell(self) -> str:
+    def tell(self) -> str:
+        """Return what is written about this process under its `field`."""
         memory, is_current = memory_bytes()
         told = {
             "host": socket.gethostname(),

@@ -25,7 +25,7 @@ from pipeline.offers.offers import Offer, publish_offers
 from pipeline.operations.endpoints import read_stored
 from pipeline.operations.metrics import TOKENS, Metrics
 from pipeline.operations.model_requests import ModelRequest, ModelRequests
-from pipeline.operations.processes import HASH, Teller, downloads
+from pipeline.operations.processes import HASH, ProcessReporter, downloads
 from pipeline.operations.samples import QueuePoint
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
@@ -79,7 +79,7 @@ def test_an_operator_asks_for_the_model_that_suits_and_sees_how_much_has_come(
     assert (answer.status, answer.json) == (202, {"install": {**model, "done": None}})
     with redis.Redis.from_url(redis_server) as client:
         assert ModelRequests(client).take("captioning") == ModelRequest("fetch", "small-gguf")
-        told = Teller(lambda: "vision")
+        told = ProcessReporter(lambda: "vision", Settings())
         downloads["small-gguf"] = (250, 1_000)
         client.hset(HASH, told.field, told.tell())
         downloads.clear()
@@ -142,7 +142,7 @@ def test_processes_tell_of_themselves_and_a_pool_nobody_supervises_is_not_scaled
     operator: Browser, redis_server: str
 ) -> None:
     with redis.Redis.from_url(redis_server) as connection:
-        connection.hset(HASH, "elsewhere:7", Teller(lambda: "synthesis <b>").tell())
+        connection.hset(HASH, "elsewhere:7", ProcessReporter(lambda: "synthesis <b>", Settings()).tell())
 
     said = words_of(text_of(operator, "processes"))
     assert "synthesis &lt;b&gt;" in said
@@ -371,7 +371,7 @@ def test_something_is_paused_seen_on_every_page_and_resumed(
 def test_a_machine_short_of_disk_is_named_to_operators_alone(
     operator: Browser, service: Service, api_database: Database, client: Payer, redis_server: str
 ) -> None:
-    told = json.loads(Teller(lambda: "vision").tell()) | {"host": "attic", "free_bytes": 5_000_000}
+    told = json.loads(ProcessReporter(lambda: "vision", Settings()).tell()) | {"host": "attic", "free_bytes": 5_000_000}
     with redis.Redis.from_url(redis_server) as connection:
         connection.hset(HASH, "attic:7", json.dumps(told))
         operator.post(f"{BASE}/pauses", {"change": "resume", "scope": "queue", "name": "vision"})  # reads anew
@@ -480,7 +480,7 @@ def test_models_are_fetched_and_removed_with_size_progress_and_fault(
         requests = ModelRequests(client)
         found = [requests.take("synthesis") for _ in range(3)]
         assert found == [ModelRequest("fetch", "zora"), ModelRequest("remove", "alba"), None]
-        told = Teller(lambda: "synthesis")
+        told = ProcessReporter(lambda: "synthesis", Settings())
         downloads["zora"] = (425_000_000, 1_700_000_000)
         client.hset(HASH, told.field, told.tell())
         downloads.clear()
