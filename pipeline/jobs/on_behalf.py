@@ -1,8 +1,6 @@
 """On behalf: jobs that nobody has asked for by a request, such as those of a schedule; a key of the account pays."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from pipeline.database import Statement
@@ -37,11 +35,10 @@ def submission_of(
     account_id: UUID,
     api_key_id: UUID,
     request_id: str,
-    items: Sequence[tuple[Mapping[str, Any], int, str | None]] | None = None,
     source: str | None = None,
     route: str | None = None,
 ) -> Submission:
-    """Return a request as a job of an account; `items` and `route` are those of the kind unless they are given."""
+    """Return a request as a job of an account, by the kind's first route unless another one is given."""
     fields = request.model_dump(mode="json", exclude_unset=True)
     deadline, keep_for = lifetimes(kind, settings)
     return Submission(
@@ -53,7 +50,7 @@ def submission_of(
         request={name: value for name, value in fields.items() if name not in kind.bulky},
         request_id=request_id,
         request_hash=hashlib.sha256(request_id.encode()).digest(),
-        items=as_rows(kind.items(request)) if items is None else items,
+        items=as_rows(kind.items(request)),
         deadline=deadline,
         keep_for=keep_for,
         slice_size=kind.limits.slice_size,

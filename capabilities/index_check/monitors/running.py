@@ -18,17 +18,14 @@ from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites.connections import OwnedSite, sites_of
 from pipeline.database import SQL, Database, Statement, Transaction, columns
 from pipeline.errors import (
-    AccountSuspended,
     Conflict,
-    InsufficientCredits,
-    KeyCreditsUsed,
     PressroomError,
-    RateLimitExceeded,
     Unauthorized,
 )
+from pipeline.jobs.on_behalf import raise_refusal
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import AnyKind, as_rows
-from pipeline.lifecycle import Submission, Submitted, submit
+from pipeline.lifecycle import Submission, submit
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers, read_offers
 from pipeline.settings import Settings
@@ -146,7 +143,7 @@ class MonitorRuns:
         found: list[Offer] = transaction.run(read_offers())
         offers = order_offers(self._settings, found)
         submission = self._submission(due, locked.api_key_id, urls, sites, offers)
-        _raise_refusal(transaction.run(submit(submission)), submission)
+        raise_refusal(transaction.run(submit(submission)), submission)
         return submission.job_id, len(submission.items)
 
     def _submission(
@@ -177,24 +174,6 @@ class MonitorRuns:
             slice_size=kind.limits.slice_size,
             max_open_items=settings.limits.open_items,
         )
-
-
-def _raise_refusal(submitted: Submitted, submission: Submission) -> None:
-    match submitted.outcome:
-        case "insufficient":
-            raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
-        case "key_limit":
-            raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
-        case "too_many":
-            raise RateLimitExceeded(
-                f"The run has {len(submission.items):,} URLs and the account has {submitted.open_items or 0:,} "
-                f"unfinished items; {submission.max_open_items:,} may be unfinished at once.",
-                code="too_many_open_items",
-            )
-        case "suspended":
-            raise AccountSuspended
-        case "unauthorized":
-            raise Unauthorized("The API key that should pay was revoked just now.")
 
 
 def _claim_due() -> Statement[list[Due]]:
