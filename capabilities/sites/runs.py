@@ -5,7 +5,7 @@ any run that has written -> undoing -> undone
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID, uuid4
@@ -67,20 +67,15 @@ class NewChange:
     note: str | None = None
 
 
-def _run(row: Row) -> Run:
-    return Run(**{one.name: row[one.name] for one in fields(Run)})
-
-
 def _one_run(rows: list[Row]) -> Run | None:
-    return _run(rows[0]) if rows else None
+    return Run(**rows[0]) if rows else None
 
 
 def _changes(rows: list[Row]) -> list[Change]:
     return [Change(**row) for row in rows]
 
 
-RUN = columns([one.name for one in fields(Run)])
-CHANGE = columns([one.name for one in fields(Change)])
+RUN, CHANGE = columns(Run.__dataclass_fields__), columns(Change.__dataclass_fields__)
 
 
 def start_run(site_id: UUID, task: Task, options: Mapping[str, Any]) -> Statement[tuple[Run, bool]]:
@@ -93,7 +88,7 @@ def start_run(site_id: UUID, task: Task, options: Mapping[str, Any]) -> Statemen
             " RETURNING {}"
         ).format(RUN),
         {"id": (new := uuid4()), "site": site_id, "task": task, "options": Jsonb(dict(options))},
-        lambda rows: (_run(rows[0]), rows[0]["id"] == new),
+        lambda rows: (Run(**rows[0]), rows[0]["id"] == new),
     )
 
 
@@ -107,7 +102,7 @@ def list_runs(site_id: UUID, *, limit: int = 20) -> Statement[list[Run]]:
     return Statement(
         SQL("SELECT {} FROM site_run WHERE site_id = %(site)s ORDER BY created_at DESC LIMIT %(limit)s").format(RUN),
         {"site": site_id, "limit": limit},
-        lambda rows: [_run(row) for row in rows],
+        lambda rows: [Run(**row) for row in rows],
     )
 
 
@@ -138,14 +133,13 @@ def review(run_id: UUID, decisions: Mapping[int, Any]) -> Statement[int]:
     """Accept changes, each as a person has edited it, or skip those whose text is None; returns how many.
 
     What is written already stays."""
-    sent = [{"id": number, "text": value} for number, value in decisions.items()]
     return Statement(
         "UPDATE site_change c SET state = CASE WHEN d.text IS NULL THEN 'skipped' ELSE 'accepted' END,"
         " proposed = coalesce(d.text, c.proposed), updated_at = now()"
         " FROM jsonb_to_recordset(%(decisions)s) AS d (id bigint, text jsonb)"
         " WHERE c.run_id = %(run)s AND c.id = d.id AND c.state IN ('proposed', 'accepted', 'skipped', 'failed')"
         " RETURNING c.id",
-        {"run": run_id, "decisions": Jsonb(sent)},
+        {"run": run_id, "decisions": Jsonb([{"id": one, "text": text} for one, text in decisions.items()])},
         len,
     )
 
@@ -234,17 +228,6 @@ def put_back(run: Run, after: timedelta, fault: str | None = None) -> Statement[
 
 def add_changes(run_id: UUID, found: Sequence[NewChange]) -> Statement[int]:
     """Store changes of a run, each once; returns how many are new."""
-    rows = [
-        {
-            "target": one.target,
-            "field": one.field,
-            "about": dict(one.about),
-            "before": one.before,
-            "proposed": one.proposed,
-            "note": one.note,
-        }
-        for one in found
-    ]
     return Statement(
         "INSERT INTO site_change (run_id, target, field, about, before, proposed, note, state, confidence)"
         " SELECT %(run)s, target, field, about, before, proposed, note,"
@@ -252,7 +235,7 @@ def add_changes(run_id: UUID, found: Sequence[NewChange]) -> Statement[int]:
         " CASE WHEN proposed IS NOT NULL THEN 1 END FROM jsonb_to_recordset(%(rows)s)"
         " AS f (target text, field text, about jsonb, before jsonb, proposed jsonb, note text)"
         " ON CONFLICT (run_id, target, field) DO NOTHING RETURNING id",
-        {"run": run_id, "rows": Jsonb(rows)},
+        {"run": run_id, "rows": Jsonb([asdict(one) for one in found])},
         len,
     )
 
@@ -297,7 +280,7 @@ def list_ended(run_id: UUID, *, limit: int = PAGE) -> Statement[list[Ended]]:
             " ON i.job_id = c.job_id AND i.index = c.job_index WHERE c.run_id = %(run)s AND c.state = 'found'"
             " AND c.job_id IS NOT NULL AND coalesce(i.state IN ('done', 'failed', 'cancelled'), true)"
             " ORDER BY c.id LIMIT %(limit)s"
-        ).format(columns([one.name for one in fields(Change)], table="c")),
+        ).format(columns(Change.__dataclass_fields__, table="c")),
         {"run": run_id, "limit": limit},
         lambda rows: [Ended(error=row.pop("error"), output=row.pop("output"), change=Change(**row)) for row in rows],
     )
@@ -316,14 +299,13 @@ class Proposal:
 
 def propose(proposals: Sequence[Proposal]) -> Statement[int]:
     """Store proposals of changes that wait for them."""
-    sent = [{one.name: getattr(proposal, one.name) for one in fields(Proposal)} for proposal in proposals]
     return Statement(
         "UPDATE site_change c SET state = CASE WHEN p.proposed IS NULL THEN 'failed' ELSE 'proposed' END,"
         " proposed = p.proposed, confidence = p.confidence, draft = p.draft, note = p.note,"
         " updated_at = now() FROM jsonb_to_recordset(%(sent)s)"
         " AS p (id bigint, proposed jsonb, confidence float, draft boolean, note text)"
         " WHERE c.id = p.id AND c.state = 'found' RETURNING c.id",
-        {"sent": Jsonb(sent)},
+        {"sent": Jsonb([asdict(one) for one in proposals])},
         len,
     )
 

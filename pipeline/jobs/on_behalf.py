@@ -1,21 +1,12 @@
 """On behalf: jobs that nobody has asked for by a request, such as those of a schedule; a key of the account pays."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from pipeline.database import Statement
-from pipeline.errors import (
-    AccountSuspended,
-    InsufficientCredits,
-    KeyCreditsUsed,
-    RateLimitExceeded,
-    Unauthorized,
-)
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import AnyKind, Request, as_rows
-from pipeline.lifecycle import Submission, Submitted
+from pipeline.lifecycle import Submission
 from pipeline.settings import Settings
 
 
@@ -37,11 +28,10 @@ def submission_of(
     account_id: UUID,
     api_key_id: UUID,
     request_id: str,
-    items: Sequence[tuple[Mapping[str, Any], int, str | None]] | None = None,
     source: str | None = None,
     route: str | None = None,
 ) -> Submission:
-    """Return a request as a job of an account; `items` and `route` are those of the kind unless they are given."""
+    """Return a request as a job of an account, by the kind's first route unless another one is given."""
     fields = request.model_dump(mode="json", exclude_unset=True)
     deadline, keep_for = lifetimes(kind, settings)
     return Submission(
@@ -53,28 +43,9 @@ def submission_of(
         request={name: value for name, value in fields.items() if name not in kind.bulky},
         request_id=request_id,
         request_hash=hashlib.sha256(request_id.encode()).digest(),
-        items=as_rows(kind.items(request)) if items is None else items,
+        items=as_rows(kind.items(request)),
         deadline=deadline,
         keep_for=keep_for,
         slice_size=kind.limits.slice_size,
         max_open_items=settings.limits.open_items,
     )
-
-
-def raise_refusal(submitted: Submitted, submission: Submission) -> None:
-    """Raise why a submission was refused; do nothing if it was not."""
-    match submitted.outcome:
-        case "insufficient":
-            raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
-        case "key_limit":
-            raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
-        case "too_many":
-            raise RateLimitExceeded(
-                f"The job has {len(submission.items):,} items and the account has {submitted.open_items or 0:,} "
-                f"unfinished ones; {submission.max_open_items:,} may be unfinished at once.",
-                code="too_many_open_items",
-            )
-        case "suspended":
-            raise AccountSuspended
-        case "unauthorized":
-            raise Unauthorized("The API key that should pay was revoked just now.")

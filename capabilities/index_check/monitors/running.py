@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -17,9 +17,9 @@ from capabilities.index_check.requests.request import IndexCheckRequest, check_e
 from capabilities.index_check.sites.connections import OwnedSite, sites_of
 from pipeline.database import SQL, Database, Statement, Transaction, columns, nothing, row_of, rows_of
 from pipeline.errors import Conflict, PressroomError, Unauthorized
+from pipeline.jobs.on_behalf import submission_of
 from pipeline.jobs.refusals import raise_refusal
-from pipeline.jobs.resubmit import lifetimes
-from pipeline.kind import AnyKind, as_rows
+from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submission, submit
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers, read_offers
@@ -151,22 +151,19 @@ class MonitorRuns:
         request = IndexCheckRequest.model_validate(sent)
         # A job that no provider answers would wait until its deadline, and hold its credits.
         check_engine(request, offers)
-        fields = request.model_dump(mode="json", exclude_unset=True)
-        deadline, keep_for = lifetimes(kind, settings)
-        return Submission(
+        submission = submission_of(
+            kind,
+            request,
+            settings,
             account_id=due.account_id,
             api_key_id=api_key_id,
-            kind=kind.name,
-            route=kind.routes[0],
-            source=request.source,
-            request={name: value for name, value in fields.items() if name not in kind.bulky},
             request_id=f"monitor-{due.id}",
+            source=request.source,
+        )
+        return replace(
+            submission,
             request_hash=hashlib.sha256(f"{due.id} {due.next_at}".encode()).digest(),
-            items=with_lanes(as_rows(kind.items(request)), request, sites),
-            deadline=deadline,
-            keep_for=keep_for,
-            slice_size=kind.limits.slice_size,
-            max_open_items=settings.limits.open_items,
+            items=with_lanes(submission.items, request, sites),
         )
 
 

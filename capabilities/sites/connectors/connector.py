@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from pipeline.errors import InvalidRequest
 
 #: What a site may allow, and its user be allowed to: fields that can be written, and files that can be added.
-Ability = Literal["alt_text", "content", "excerpt", "tags", "new_tags", "categories", "cover", "upload"]
+Ability = Literal["alt_text", "content", "excerpt", "tags", "categories", "cover", "upload"]
 
 Values = Mapping[str, Any]
 
