@@ -15,8 +15,8 @@ from capabilities.blog.engines.metadata.extractive.evidence import (
 from capabilities.blog.engines.metadata.terms import stem
 from workers.engines.languages.languages import UNSPACED, Language
 
-#: Words of a long text, where a word that occurs once says little.
-LONG = 60
+#: Words of a long text, where a word that occurs once says little; and of its opening, where it may say more.
+LONG, OPENING_WORDS = 60, 40
 
 #: How often a name that is in no title must occur: Tom, who is mentioned twice, is no subject.
 LEAST_NAMED = 3
@@ -73,6 +73,10 @@ class WordWeights:
         worth, known = self.parts[word], self.seen[word]
         if worth <= 0:
             return worth
+        # A guidebook or a vet who is named in passing is no subject.
+        is_late = self.count(word) < 2 and self.length > LONG and known.first > len(self._title) + OPENING_WORDS
+        if is_late and not self.is_in_title(word) and word not in self.places:
+            worth *= 0.4
         if word in self.cues:
             return worth
         # A name that is no place, and in no title, may be a private person's.
