@@ -8,7 +8,6 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from capabilities.index_check.monitors.changes import forget_changes, forget_pages
 from capabilities.index_check.monitors.running import MonitorRuns
 from capabilities.index_check.providers.rests import list_breakers
 from capabilities.index_check.requests.given import Given, read_urls
@@ -34,7 +33,7 @@ from capabilities.index_check.results.jobs import (
     type_of,
 )
 from capabilities.index_check.results.raw_result import RawResult
-from capabilities.index_check.results.verdicts import forget_verdicts
+from capabilities.index_check.results.verdicts import forget_checked
 from capabilities.index_check.settings import IndexRetention, IndexWork, SearchSettings, SubmissionSettings
 from pipeline.database import Database, Statement
 from pipeline.errors import InvalidRequest
@@ -99,11 +98,13 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
 
     def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
         """Delete expired verdicts, and old changes of monitors."""
-        change_days = timedelta(days=settings.of(IndexRetention).change_days)
+        answers = settings.of(SearchSettings).reuse.longest
+        changes = timedelta(days=settings.of(IndexRetention).change_days)
         return {
-            "verdicts": forget_verdicts(older_than=settings.of(SearchSettings).reuse.longest, limit=SWEEP_ROWS),
-            "monitor_changes": forget_changes(older_than=change_days, limit=SWEEP_ROWS),
-            "monitor_pages": forget_pages(older_than=change_days, limit=SWEEP_ROWS),
+            "verdicts": forget_checked("verdict", ["page", "provider"], answers, SWEEP_ROWS),
+            "monitor_changes": forget_checked("index_monitor_change", ["id"], changes, SWEEP_ROWS),
+            # A page whose URL is checked no more.
+            "monitor_pages": forget_checked("index_monitor_page", ["monitor_id", "page", "index"], changes, SWEEP_ROWS),
         }
 
     def can_repeat(self, given: Mapping[str, Any]) -> bool:

@@ -6,13 +6,12 @@ Bing may lack what Google has.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from capabilities.index_check.results.verdicts import forget_checked
 from pipeline.database import SQL, Database, Statement, columns, page_of, read_page, row_of, rows_of
 from pipeline.timestamps import Timestamp
 from pipeline.webhooks.deliveries import add_delivery, add_to_account
@@ -154,13 +153,3 @@ def list_changes(
         {"monitor": monitor_id, "change": change, "limit": limit, "offset": offset},
         read_page(IndexMonitorChange),
     )
-
-
-def forget_changes(*, older_than: timedelta, limit: int) -> Statement[int]:
-    """Delete old changes; returns how many."""
-    return forget_checked("index_monitor_change", ["id"], older_than, limit)
-
-
-def forget_pages(*, older_than: timedelta, limit: int) -> Statement[int]:
-    """Delete old answers, whose URLs are checked no more; returns how many."""
-    return forget_checked("index_monitor_page", ["monitor_id", "page", "index"], older_than, limit)

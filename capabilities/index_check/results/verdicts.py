@@ -51,11 +51,6 @@ def _reused(rows: list[Row]) -> dict[str, Any] | None:
     return {**rows[0]["output"], "reused": True, "age_seconds": int(rows[0]["age"].total_seconds())}
 
 
-def forget_verdicts(*, older_than: timedelta, limit: int) -> Statement[int]:
-    """Delete expired verdicts; returns how many."""
-    return forget_checked("verdict", ["page", "provider"], older_than, limit)
-
-
 def forget_checked(table: str, key: Sequence[str], older_than: timedelta, limit: int) -> Statement[int]:
     """Delete the rows of a table that were checked too long ago; returns how many."""
     return Statement(

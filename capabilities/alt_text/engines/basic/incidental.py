@@ -28,10 +28,6 @@ PRONOUNCED = re.compile(r"^(?!.*[bcdfghjklmnpqrstvwxz]{6}).*[aeiouyà-æè-ïò-
 GLUED = re.compile(r"[^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ][^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ]")
 
 
-def is_mark(text: str) -> bool:
-    return bool(MARK.search(text))
-
-
 def is_word(text: str) -> bool:
     """Return whether a text has a word, with a vowel as in Latin languages, and not only letters of a key.
 
@@ -44,7 +40,7 @@ def is_word(text: str) -> bool:
 
 
 def without_marks(lines: Sequence[TextLine]) -> list[TextLine]:
-    return [line for line in lines if len(line.text) > LONGEST_MARK or not is_mark(line.text)]
+    return [line for line in lines if len(line.text) > LONGEST_MARK or not MARK.search(line.text)]
 
 
 def without_corners(lines: Sequence[TextLine]) -> list[TextLine]:
