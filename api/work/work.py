@@ -12,7 +12,6 @@ from api.http.bodies.forms import FormShape, Upload
 from api.http.request_context import context_of
 from api.services.services import Services
 from api.services.waiting import Waiter
-from api.uploads.errors import UploadIncomplete, UploadNotFound, UploadUsed
 from api.work.common_fields import add_priority, add_webhook
 from api.work.delivering import answer
 from api.work.preferences import Preference, read_idempotency_key, read_preference
@@ -23,6 +22,7 @@ from pipeline.identifiers import uuid7
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
 from pipeline.storage.resumable import ResumableUpload, find_upload
+from pipeline.storage.upload_errors import UploadIncomplete, UploadNotFound, UploadUsed
 
 
 class Work:
