@@ -10,10 +10,10 @@ import falcon.asgi
 
 from api.http.bodies.bodies import CHUNK_BYTES, Take, coming
 from api.services.services import Services
-from api.uploads.errors import UploadElsewhere, UploadTooLarge
 from pipeline.errors import InvalidRequest
 from pipeline.storage.artifacts import upload_key
 from pipeline.storage.resumable import ResumableUpload, add_part, part_name
+from pipeline.storage.upload_errors import UploadElsewhere, UploadTooLarge
 
 #: A part is written when it has so many bytes, or when so many seconds have passed since the last one.
 PART_BYTES = 4 * 2**20

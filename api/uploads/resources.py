@@ -20,26 +20,20 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.uploads.arriving import ALGORITHMS, Arriving, Checksum, ChecksumUnreadable
 from api.uploads.documents import UploadDocument
-from api.uploads.errors import (
+from api.work.answers import show_json
+from pipeline.errors import UnsupportedMediaType
+from pipeline.identifiers import uuid7
+from pipeline.storage.resumable import MOST_PARTS, ResumableUpload, begin_upload, end_upload, find_upload
+from pipeline.storage.upload_errors import (
     DiskTooFull,
     TusVersionUnknown,
     UploadLengthInvalid,
+    UploadNotFound,
     UploadOffsetWrong,
     UploadPiecesTooMany,
     UploadsTooMany,
     UploadTooLarge,
-)
-from api.work.answers import show_json
-from pipeline.errors import UnsupportedMediaType
-from pipeline.identifiers import uuid7
-from pipeline.storage.resumable import (
-    MOST_PARTS,
-    ResumableUpload,
-    UploadNotFound,
     UploadUsed,
-    begin_upload,
-    end_upload,
-    find_upload,
 )
 
 TAG = "uploads"

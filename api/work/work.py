@@ -24,7 +24,8 @@ from pipeline.accounts.keys import Caller
 from pipeline.identifiers import uuid7
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
-from pipeline.storage.resumable import ResumableUpload, UploadIncomplete, UploadNotFound, UploadUsed, find_upload
+from pipeline.storage.resumable import ResumableUpload, find_upload
+from pipeline.storage.upload_errors import UploadIncomplete, UploadNotFound, UploadUsed
 
 
 class Price(TypedDict):

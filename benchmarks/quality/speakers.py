@@ -32,12 +32,21 @@ ENGINE = "kokoro"
 
 def speakers_rows(folder: Path) -> Iterator[tuple[str, ...]]:
     """Yield a table's head and rows. Half of the made voices are `unseen`: nothing was chosen by them."""
-    yield ("voices", "conversation", "errors", "missed", "invented", "confused", "core s a minute")
+    yield (
+        "voices",
+        "conversation",
+        "errors, told",
+        "missed",
+        "invented",
+        "confused",
+        "errors, counted",
+        "core s a minute",
+    )
     encoder = _encoder()
     made = made_voices(folder)
     names = sorted(made)
     sets: list[tuple[str, Mapping[str, Sequence[Floats]], Sequence[int]]] = [
-        ("telephone prompts", prompt_voices(), (2, 3, 4)),
+        ("telephone prompts", prompt_voices(), (1, 2, 3, 4)),
         ("made, seen", {name: made[name] for name in names[::2]}, (1, 2, 3, 4, 5, 6)),
         ("made, unseen", {name: made[name] for name in names[1::2]}, (1, 2, 3, 4, 5, 6)),
     ]
@@ -46,25 +55,30 @@ def speakers_rows(folder: Path) -> Iterator[tuple[str, ...]]:
         judged = [(one, *judge(one, encoder)) for one in conversations(voices, counts=fitting, seconds=SECONDS, seed=3)]
         for group in dict.fromkeys(part for one, *_ in judged for part in (*one.name.split(", "), "all")):
             chosen = [entry for entry in judged if group in (*entry[0].name.split(", "), "all")]
-            total = sum((errors for _, errors, _ in chosen), Errors(0, 0, 0, 0))
+            total = sum((told for _, told, _, _ in chosen), Errors(0, 0, 0, 0))
+            counted = sum((errors for _, _, errors, _ in chosen), Errors(0, 0, 0, 0))
             minutes = sum(len(one.sound) for one, *_ in chosen) / RATE / 60
             shares = (total.rate, *(one / total.speech for one in (total.missed, total.invented, total.confused)))
             took = sum(seconds for *_, seconds in chosen) / minutes
-            yield (name, group, *(f"{100 * share:.1f} %" for share in shares), f"{took:.2f}")
+            shown = (f"{100 * share:.1f} %" for share in (*shares, counted.rate))
+            yield (name, group, *shown, f"{took:.2f}")
 
 
-def judge(conversation: Conversation, encoder: VoiceEncoder) -> tuple[Errors, float]:
-    """Return the errors in a conversation whose number of voices is known, and the seconds of a core that it took."""
-    count = conversation.spoken.shape[1]
-    began = time.process_time()
+def judge(conversation: Conversation, encoder: VoiceEncoder) -> tuple[Errors, Errors, float]:
+    """Return the errors in a conversation whose number of voices is told, and is counted, and the core's seconds."""
+    took, errors = 0.0, []
     with Track(RATE) as track:
         track.append(np.rint(np.clip(conversation.sound, -1, 1) * 32_767).astype("<i2").tobytes())
-        turns = find_turns(track, encoder, count, stop=never, looked=lambda seconds: None)
-    took = time.process_time() - began
-    found: Frames = np.zeros((len(conversation.spoken), count), bool)
-    for turn in turns:
-        found[round(turn.start * RATE / FRAME) : round(turn.end * RATE / FRAME), turn.speaker] = True
-    return count_errors(conversation.spoken, found), took
+        for count in (conversation.spoken.shape[1], None):
+            began = time.process_time()
+            turns = find_turns(track, encoder, count, stop=never, looked=lambda seconds: None)
+            took = time.process_time() - began
+            voices = max((turn.speaker for turn in turns), default=0) + 1
+            found: Frames = np.zeros((len(conversation.spoken), voices), bool)
+            for turn in turns:
+                found[round(turn.start * RATE / FRAME) : round(turn.end * RATE / FRAME), turn.speaker] = True
+            errors.append(count_errors(conversation.spoken, found))
+    return errors[0], errors[1], took
 
 
 def prompt_voices() -> dict[str, list[Floats]]:

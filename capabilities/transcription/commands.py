@@ -43,7 +43,7 @@ def transcribe(
         str | None, typer.Option(help="A hint of up to 1,000 characters: names and words as they are spelled.")
     ] = None,
     speakers: Annotated[
-        int | None, typer.Option(min=1, max=MOST_SPEAKERS, help="Tell who speaks, of so many people.")
+        int | None, typer.Option(min=0, max=MOST_SPEAKERS, help="Tell who speaks, of so many people; 0 counts them.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for the texts. Default: beside each file.")
@@ -57,7 +57,7 @@ def transcribe(
     _check(texts, overwrite=overwrite)
     fields: dict[str, Any] = {"language": language, "response_format": form} | ({"prompt": prompt} if prompt else {})
     if speakers is not None:
-        fields |= {"diarize": True, "speakers": speakers}
+        fields |= {"diarize": True} | ({"speakers": speakers} if speakers else {})
     failed = asyncio.run(_transcribe_all(*find_service(url, data), texts, fields))
     for recording, text in texts.items():
         if recording not in failed:

@@ -26,12 +26,13 @@ RECORDING = ROOT / "tests/recordings/weather.flac"
 #: Pages whose lines ask a system that runs; others, as deploying.md, build or install one.
 PAGES = (
     "README", "docs/api", "docs/speech", "docs/transcription", "docs/alt-text", "docs/blog", "docs/openai", "docs/keys",
-    "docs/webhooks", "docs/indexing", "docs/operations",
+    "docs/webhooks", "docs/indexing", "docs/operations", "docs/uploads",
 )  # fmt: skip
 #: Lines that are left out: they change the installation, need a service of somebody else, or have a test of their own.
 LEFT_OUT = re.compile(
     r"^make |pip install|^ffmpeg "
     r"|pressroom up|pressroom scale|pressroom restore"  # tests/scripts
+    r"|diarize=|--speakers"  # the model comes from PyPI
     r"|pressroom models"  # tests/scripts/commands/test_models_command.py
     r"|pressroom (search-console|bing-webmaster)|pressroom indexnow check"  # test_site_commands.py beside it
 )
@@ -101,7 +102,7 @@ def reader(service: Running, pictures: str, tmp_path_factory: pytest.TempPathFac
     (folder / "photos").mkdir()
     for name in ("banner.png", "tin.jpg", "photos/one.jpg"):
         shutil.copy(COVER, folder / name)
-    for name in ("interview.mp3", "lecture.m4a", "theme.mp3"):
+    for name in ("interview.mp3", "interview.wav", "lecture.m4a", "lecture.wav", "theme.mp3"):
         shutil.copy(RECORDING, folder / name)
     (folder / "urls.csv").write_text("url\nhttps://example.org/\n")
     book = Workbook()

@@ -1,9 +1,9 @@
 """All of a list: the client follows the links of its pages, also behind one that has nothing."""
 
-import asyncio
-
 from aiohttp import web
-from test_client_repeats import serving
+from test_client_repeats import asked
+
+from pressroom import AsyncPressroom
 
 #: Pages by the offset and end that they are asked for: what they hold, and what their next link asks for.
 PAGES = {
@@ -24,10 +24,10 @@ JOB = {
 
 
 def test_all_jobs_are_read_by_following_the_links() -> None:
-    asked: list[str] = []
+    queries: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append(request.query_string)
+        queries.append(request.query_string)
         names, following = PAGES[request.query.get("offset", "0"), request.query.get("to", "")]
         links = [f'<{request.path}?limit=100&offset=0>; rel="first"']
         if following:
@@ -35,10 +35,9 @@ def test_all_jobs_are_read_by_following_the_links() -> None:
         headers = {"X-Total-Count": str(len(names)), "Link": ", ".join(links)}
         return web.json_response([{**JOB, "id": name} for name in names], headers=headers)
 
-    async def read() -> list[str]:
-        async with serving(answer) as client:
-            return [job.id async for job in client.all_jobs(state="failed")]
+    async def read(client: AsyncPressroom) -> list[str]:
+        return [job.id async for job in client.all_jobs(state="failed")]
 
-    assert asyncio.run(read()) == ["a", "b", "c", "d"]
-    assert asked[0] == "limit=100&state=failed"
-    assert len(asked) == len(PAGES)
+    assert asked(answer, read) == ["a", "b", "c", "d"]
+    assert queries[0] == "limit=100&state=failed"
+    assert len(queries) == len(PAGES)

@@ -78,7 +78,7 @@ class TranslationBody(Request):
     prompt: str | None = Field(None, description="Names and words in the recording; the last 1,000 characters count.")
     response_format: ResponseFormat = Field("json", description="The form of the answer.")
     speakers: int | None = Field(
-        None, ge=1, le=MOST_SPEAKERS, description="Not OpenAI's: how many people speak, which diarized_json needs."
+        None, ge=1, le=MOST_SPEAKERS, description="Not OpenAI's: how many people speak, for diarized_json."
     )
     temperature: float | None = Field(None, ge=0, le=1, description="Accepted without effect.")
 

@@ -58,7 +58,7 @@ class Speakers:
                     ) from error
             return self._encoder
 
-    def tell(self, transcribed: Transcribed, track: Track, count: int, task: Task[RecordingInput]) -> None:
+    def tell(self, transcribed: Transcribed, track: Track, count: int | None, task: Task[RecordingInput]) -> None:
         """Give each segment its speaker; one in which the speaker changes becomes several. Raises Stopped."""
         total = round(track.duration.total_seconds(), 1)
         turns = find_turns(

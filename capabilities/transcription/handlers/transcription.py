@@ -254,7 +254,7 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
         with self.listened(task) as listened:
             wanted, transcribed = task.input, listened.transcribed
             if wanted.speakers is not None:
-                self._speakers.tell(transcribed, listened.track, wanted.speakers, task)
+                self._speakers.tell(transcribed, listened.track, wanted.speakers or None, task)
             duration = listened.track.duration
             seconds, price = round(duration.total_seconds(), 3), listened.price
             transcript = transcript_of(

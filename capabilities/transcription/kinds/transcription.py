@@ -55,14 +55,6 @@ class TranslationNotSupported(InvalidRequest):
         super().__init__(" ".join(filter(None, ("No speech recognition model here translates.", remedy))), field="task")
 
 
-class SpeakersRequired(InvalidRequest):
-    """Who speaks can't be told without knowing how many people do."""
-
-    code = "speakers_required"
-    field = "speakers"
-    message = f"With diarize, send speakers as well: how many people speak, from 1 to {MOST_SPEAKERS}."
-
-
 class RecordingMissing(InvalidRequest):
     """There is no recording, or there are two."""
 
@@ -120,7 +112,7 @@ class TranscriptionRequest(RecordingRequest):
 
     diarize: bool = Field(False, description="Tell who speaks, as Speaker 1, Speaker 2 ….")
     speakers: int | None = Field(
-        None, ge=1, le=MOST_SPEAKERS, description="How many people speak, which diarize needs to know."
+        None, ge=1, le=MOST_SPEAKERS, description="How many people speak, if you know; otherwise diarize counts them."
     )
 
     @property
@@ -165,7 +157,7 @@ class RecordingInput(Stored):
     keep_audio: bool = False
     upload: UUID | None = None
     url: str | None = None
-    #: How many people to tell apart; None: nobody asks.
+    #: How many people to tell apart; 0: as many as are heard; None: nobody asks.
     speakers: int | None = None
 
     @property
@@ -200,8 +192,6 @@ class Recorded:
 
     def check(self, request: RecordingRequest, offers: Offers) -> None:
         """Refuse an unknown language, and what no engine can do; the worker checks it again. Raises InvalidRequest."""
-        if request.told_apart and request.people is None:
-            raise SpeakersRequired
         language = wanted_language(request)
         known = offered_languages(offers, FAMILY)
         if language is not None and known:
@@ -216,7 +206,7 @@ class Recorded:
         if isinstance(request, TranscriptionRequest) and request.keep_audio:
             more["keep_audio"] = True
         if request.told_apart:
-            more["speakers"] = request.people
+            more["speakers"] = request.people or 0
         if isinstance(request, LongTranscriptionRequest):
             more |= request.model_dump(include={"upload", "url"}, exclude_none=True)
         if request.granularities:

@@ -50,9 +50,9 @@ class _Window:
 
 
 def find_turns(
-    track: Track, encoder: VoiceEncoder, count: int, *, stop: Callable[[], bool], looked: Callable[[float], None]
+    track: Track, encoder: VoiceEncoder, count: int | None, *, stop: Callable[[], bool], looked: Callable[[float], None]
 ) -> list[Turn]:
-    """Return the turns of at most `count` voices in a track at 16 kHz; `looked` gets the seconds done so far.
+    """Return the turns of at most `count` voices (None: of all) in a track at 16 kHz; `looked` gets the seconds done.
 
     Raises Stopped."""
     gain = _gain(track)
@@ -65,7 +65,7 @@ def find_turns(
     return turns_of(found, count)
 
 
-def turns_of(found: Sequence[_Window], count: int) -> list[Turn]:
+def turns_of(found: Sequence[_Window], count: int | None) -> list[Turn]:
     """Return the turns of windows in order."""
     if not found:
         return []

@@ -12,11 +12,9 @@ from capabilities.transcription.handlers.progress import Transcribed
 from capabilities.transcription.handlers.speakers import near, split
 from capabilities.transcription.kinds.transcription import (
     RecordingInput,
-    SpeakersRequired,
     Transcription,
     TranscriptionRequest,
 )
-from pipeline.offers.offers import Offers
 from pipeline.subtitles.segments import Word
 
 TURNS = [Turn(0, 2, 0), Turn(2, 5, 1), Turn(5.5, 9, 0)]
@@ -82,6 +80,10 @@ def test_forms_without_diarize_are_as_they_were() -> None:
         assert "peaker" not in render(transcript, form)  # type: ignore[arg-type]
 
 
-def test_diarize_without_the_number_of_people_is_refused() -> None:
-    with pytest.raises(SpeakersRequired, match="from 1 to 10"):
-        Transcription().check(TranscriptionRequest(diarize=True), Offers(()))
+@pytest.mark.parametrize(
+    ("sent", "speakers"),
+    [({}, None), ({"speakers": 2}, None), ({"diarize": True}, 0), ({"diarize": True, "speakers": 2}, 2)],
+)
+def test_people_are_counted_unless_their_number_is_sent(sent: dict[str, Any], speakers: int | None) -> None:
+    (item,) = Transcription().items(TranscriptionRequest(**sent))
+    assert item.input.speakers == speakers
