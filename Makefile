@@ -8,6 +8,8 @@ KILLS ?= 2000
 MINUTES ?= 30
 SECONDS ?= 60
 ONLY ?=
+# Planted faults, which the tests of the life cycle must notice.
+FAULTS := tests/pipeline/lifecycle/test_faults.py
 HOURS ?= 2
 CRASH_POINTS ?= all
 IMAGES ?= 10000
@@ -76,7 +78,7 @@ test: install-test  ## run all tests, several files at a time (PYTEST_ARGS=-x; P
 
 faults: install-test  ## strike a whole system with faults for 80 minutes (SECONDS=15 MINUTES=3 KILLS=300: 20 minutes; ONLY=Redis)
 	rm -f out/faults-*.md
-	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' $(BIN)/python -m pytest tests/faults -n 0 -s
+	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' $(BIN)/python -m pytest tests/faults $(FAULTS) -m '' -n 0 -s
 
 soak: install-test  ## run a whole system under mixed load; its memory and files may not grow (HOURS=2)
 	HOURS=$(HOURS) $(BIN)/python -m pytest tests/faults/test_soak_of_a_system.py -n 0 -s

@@ -13,6 +13,8 @@ from api.dashboard import Dashboard, load_navigation
 from api.http.answer_middleware import Compression, CrossOrigin
 from api.http.middleware import RequestMiddleware
 from api.http.request_context import context_of
+from api.mcp.endpoint import PATH as MCP_PATH
+from api.mcp.endpoint import McpEndpoint, McpGate
 from api.openapi.document import operations
 from api.openapi.pages import Docs, OpenApi
 from api.openapi.reference.calls import methods_of
@@ -86,4 +88,8 @@ def create_app(
     services.key_routes = limitable_routes(operations(document))
     app.add_route("/openapi.json", OpenApi(document))
     app.add_route("/docs", Docs(document, methods_of(document, kinds, load_try_pages()), dashboard.renderer))
-    return RequestMiddleware(app, services.metrics, services.tracer, drain=services.waiting.drain)
+    app.add_route(MCP_PATH, McpGate(services))
+    endpoint = McpEndpoint(app, services)
+    service = RequestMiddleware(endpoint, services.metrics, services.tracer, drain=services.waiting.drain)
+    endpoint.service = service
+    return service

@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 
 from pipeline.operations.load import Load
-from pipeline.operations.metrics import BUCKETS, Sum
+from pipeline.operations.metrics import BUCKETS, TOKENS, Sum
 from pipeline.operations.pauses import Pause
 from pipeline.operations.processes import Process
 
@@ -20,6 +20,7 @@ HELP = {
     "pressroom_items_total": "Items that a worker was done with, by outcome.",
     "pressroom_item_wait_seconds": "Time from an item's submission to its run.",
     "pressroom_item_run_seconds": "Time that an item's run took.",
+    TOKENS: "Tokens of delivered items, by engine and use.",
 }
 
 

@@ -11,6 +11,7 @@ from api.jobs.job_changes import ChangeableJob, JobCancellation
 from api.jobs.job_resources import JobList, JobResult
 from api.jobs.job_retries import JobRetry
 from api.services.resource import Resource
+from api.uploads.resources import OneUpload, Uploads
 from api.webhooks.resources import RESOURCES as WEBHOOKS
 from api.work.files import Files
 
@@ -25,6 +26,8 @@ RESOURCES: Mapping[str, type[Resource]] = {
     "/jobs/{job_id}/retry": JobRetry,
     "/jobs/{job_id}/cancel": JobCancellation,
     "/files/{name}": Files,
+    "/uploads": Uploads,
+    "/uploads/{upload_id}": OneUpload,
     "/verify-key": VerifyKey,
     "/healthz": Alive,
     "/readyz": Ready,

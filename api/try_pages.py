@@ -49,7 +49,8 @@ class Trial:
 class Bulk:
     """Many at once on a page: its file field takes several, or a list, whose columns fill fields of a kind.
 
-    `columns` are the names by which a column is known, by field; the first field is required."""
+    `columns` are the names by which a column is known, by field; the first field is required. A column `name` names the
+    row, whether or not the kind has such a field."""
 
     file: str
     kind: str

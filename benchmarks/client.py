@@ -1,8 +1,7 @@
 """Client: HTTP/1.1 over connections that stay open, with as little work a request as Python allows.
 
 It writes the same bytes again and again and looks at the status line and Content-Length alone, so that on a small
-machine the measured servers get the processor and not their client.
-"""
+machine the measured servers get the processor and not their client."""
 
 import asyncio
 import time

@@ -22,7 +22,7 @@ PATH = "/chat/completions"
 def measure(*, quick: bool) -> Iterator[Table]:
     """Yield pictures a second, ours and plain aiohttp's, in rounds that follow each other."""
     table = Table(f"Endpoints: {PICTURES} pictures, {SLOTS} at once, by a server that takes {SECONDS * 1000:g} ms each")
-    wishes = [CaptionRequest(_picture(number), ("short",), "en") for number in range(PICTURES)]
+    requests = [CaptionRequest(_picture(number), ("short",), "en") for number in range(PICTURES)]
     ours, raw = [], []
     answers = {"/models": {}, PATH: chat({"short": "A brown dog runs along a beach"})}
     with ModelServer(answers, seconds=SECONDS) as server:
@@ -32,7 +32,7 @@ def measure(*, quick: bool) -> Iterator[Table]:
         engine.setup()
         for _ in range(1 if quick else ROUNDS):
             server.asked.clear()
-            ours.append(PICTURES / _seconds_of(engine, wishes))
+            ours.append(PICTURES / _seconds_of(engine, requests))
             bodies = [one.body for one in server.asked]
             raw.append(PICTURES / asyncio.run(_plain(f"{server.url}{PATH}", bodies)))
         engine.close()
@@ -40,9 +40,9 @@ def measure(*, quick: bool) -> Iterator[Table]:
     yield table
 
 
-def _seconds_of(engine: EndpointCaptioner, wishes: Sequence[CaptionRequest]) -> float:
+def _seconds_of(engine: EndpointCaptioner, requests: Sequence[CaptionRequest]) -> float:
     began = time.monotonic()
-    engine.caption(wishes)
+    engine.caption(requests)
     return time.monotonic() - began
 
 

@@ -49,8 +49,7 @@ def _shares(running: Running, seconds: float) -> dict[str, list[float]]:
 
 def _memory(running: Running) -> Table:
     table = Table(
-        "Memory of one worker process",
-        "RSS counts what processes share in each of them, PSS divides it among them.",
+        "Memory of one worker process", "RSS counts what processes share in each of them, PSS divides it among them."
     )
     [master] = running.pids("made_up")
     [worker] = running.workers("made_up")

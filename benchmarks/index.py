@@ -26,8 +26,8 @@ from scripts.system.programs import ROOT, environment
 URLS = 10_000
 #: Queries that are on their way at once, ours and raw.
 SLOTS = 8
-#: Seconds that the engine takes for a page; real ones take longer. Of those that take no time, so many times as many
-#: are asked for, or the start and the end of a job would count for a part of it.
+#: Seconds that the engine takes for a page, and how often more pages are asked for: with few quick pages the start and
+#: the end of a job would count for a part of it.
 DELAYS = {0.0: 3, 0.05: 1}
 #: The least of plain aiohttp's rate, by the delay.
 LEAST_RATIO = {0.0: 0.3, 0.05: 0.95}
@@ -38,7 +38,6 @@ def measure(*, quick: bool) -> Iterator[Table]:
     rounds = 3 if quick else 7
     with engine_process() as (address, settings), pressroom("--pool", "search_check=0", **settings) as running:
         yield _creating(running, rounds)
-        yield _claiming(running, 50 if quick else 200)
         supervision.scale(running.data, "search_check", 1)
         yield _checking(running, address, 300 if quick else 1_000, rounds)
         yield _filling(running, address, 2_000 if quick else URLS)
@@ -69,42 +68,11 @@ def _creating(running: Running, rounds: int) -> Table:
     return table
 
 
-def _claiming(running: Running, times: int) -> Table:
-    """Claim URLs and report them, in the calls that a process makes, without asking anybody about them."""
-    table = Table("Index jobs: claim and report", "A call, the pool at rest; raw: one UPDATE of the same rows.")
-    output = {"reason": "not_indexed", "code": "no_results", "provider": "duckduckgo", "query": "site:e.example/x"}
-    with psycopg.connect(running.database_url, autocommit=True) as connection, Database(running.database_url) as ours:
-        account, key = connection.execute(
-            "SELECT account_id, id FROM api_key ORDER BY created_at DESC LIMIT 1"
-        ).fetchone()
-        job = _submission(account, key, kind="index_check")
-        ours.run(lifecycle.submit(job))
-        for size in (1, SLOTS):
-            claims, reports, bare = [], [], []
-            for _ in range(times):
-                began = time.perf_counter()
-                items = ours.run(lifecycle.claim({"index_check": size}, lease_for=timedelta(minutes=1)))
-                claims.append((time.perf_counter() - began) * 1_000)
-                assert len(items) == size
-                began = time.perf_counter()
-                touch = "UPDATE item SET lease_until = now() + interval '1 minute', progress = %s WHERE id = ANY(%s)"
-                connection.execute(touch, [json.dumps(output), [item.item_id for item in items]])
-                bare.append((time.perf_counter() - began) * 1_000)
-                done = [lifecycle.Outcome(item.item_id, "done", 1, output=output) for item in items]
-                began = time.perf_counter()
-                assert len(ours.run(lifecycle.report(items[0].lease_id, done))) == size
-                reports.append((time.perf_counter() - began) * 1_000)
-            table.bound(f"claim of {size}", claims, unit="ms", raw=bare)
-            table.bound(f"report of {size}", reports, unit="ms", raw=bare)
-        ours.run(lifecycle.cancel(job.job_id, None))
-    return table
-
-
-def _submission(account: UUID, key: UUID, kind: str = "made_up") -> lifecycle.Submission:
+def _submission(account: UUID, key: UUID) -> lifecycle.Submission:
     return lifecycle.Submission(
         account_id=account,
         api_key_id=key,
-        kind=kind,
+        kind="made_up",
         route="/made-up",
         request={},
         request_id="benchmark",

@@ -33,13 +33,7 @@ class Table:
         self.rows.append((what, _spread(ours, unit), _spread(raw, unit), f"{ratio:.2f}", target, met))
 
     def bound(
-        self,
-        what: str,
-        ours: Sequence[float],
-        *,
-        unit: str,
-        most: float | None = None,
-        raw: Sequence[float] = (),
+        self, what: str, ours: Sequence[float], *, unit: str, most: float | None = None, raw: Sequence[float] = ()
     ) -> None:
         """Add a figure where less is better, with the most that it may be."""
         median = statistics.median(ours)

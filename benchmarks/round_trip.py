@@ -20,10 +20,7 @@ BODY = b'{"count":1}'
 def measure(*, quick: bool) -> Iterator[Table]:
     """Measure each batch size with a system of its own and a raw path beside it."""
     for batch in BATCHES[:2] if quick else BATCHES:
-        with (
-            pressroom(MADE_UP_BATCH=str(batch)) as running,
-            raw_path(running, processes=1) as raw,
-        ):
+        with pressroom(MADE_UP_BATCH=str(batch)) as running, raw_path(running, processes=1) as raw:
             yield _measure(running, raw, batch=batch, rounds=3 if quick else 5, seconds=1.0 if quick else 2.0)
 
 

@@ -28,10 +28,7 @@ from servers import start_postgres as start_postgres
 from systems import Running, system
 
 #: As it comes, but for numbers that would end a measurement: the code behind each limit still runs.
-RAISED = {
-    "PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "1000000",
-    "PRESSROOM_LIMITS__OPEN_ITEMS": "10000000",
-}
+RAISED = {"PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "1000000", "PRESSROOM_LIMITS__OPEN_ITEMS": "10000000"}
 MADE_UP = {"PRESSROOM_KINDS": "made_up:MadeUp"}
 PATIENCE_SECONDS = 30
 
@@ -69,8 +66,7 @@ def raw_path(running: Running, *, processes: int = 0, threads: int = 8, timeout_
     """Run the raw API, and some stock Dramatiq workers, on the servers of a system.
 
     `timeout_ms` is dramatiq_worker_timeout: 1,000 by default, which adds 300 ms to an idle queue; 5 costs a tenth of a
-    core for each idle process and answers in a few ms.
-    """
+    core for each idle process and answers in a few ms."""
     found = control.find_system(running.data)
     assert found is not None
     with psycopg.connect(found.database_url, autocommit=True) as connection:

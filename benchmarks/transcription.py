@@ -102,9 +102,9 @@ def _measure_uploads(running: Running, rounds: int) -> Table:
     table.bound("one upload", alone, unit="ms", most=MOST_UPLOAD_MS)
     processes = process_tree(running.pids("api")[0])[1:]
     before = [_rss(pid) for pid in processes]
-    with _highest(processes) as highest:
+    with highest(processes) as most:
         load(running.address, sent, connections=AT_ONCE, count=2 * AT_ONCE).expect(202)
-    added = max(most - start for most, start in zip(highest, before, strict=True))
+    added = max(top - start for top, start in zip(most, before, strict=True))
     table.say(f"memory that {AT_ONCE} uploads at once add to an API process", f"{added:.0f} MiB")
     of_each = added / AT_ONCE
     table.say("of that, for each upload", f"{of_each:.1f} MiB", target=f"≤ {MOST_MIB} MiB", is_met=of_each <= MOST_MIB)
@@ -112,7 +112,7 @@ def _measure_uploads(running: Running, rounds: int) -> Table:
 
 
 @contextmanager
-def _highest(processes: list[int]) -> Iterator[list[float]]:
+def highest(processes: list[int]) -> Iterator[list[float]]:
     """Yield the most memory of each process, in MiB, which is looked at until the block ends."""
     most = [0.0] * len(processes)
     has_ended = threading.Event()

@@ -36,7 +36,7 @@ SMOL = Shape(
 #: Tokens of an answer: three texts of mode `all`. A post is 2,000 tokens with an answer of 150.
 ANSWER_TOKENS, POST_WORDS, POST_ANSWER = 80, 650, 150
 ROUNDS = 3
-#: What a worker may grow by over the pictures of the second table, in MB.
+#: Largest growth of a worker over the pictures of the second table, in MB.
 GROWTH_MB = 24
 LOOPBACK = {"PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8", "PRESSROOM_CAPTIONING__CACHE_HOURS": "0"}
 PATIENCE_SECONDS = 3_000
@@ -79,10 +79,7 @@ def _describing(name: str, folder: Path, *, rounds: int) -> Table:
     assert bare.stdin is not None
     assert bare.stdout is not None
     bare.stdin.write(json.dumps(options) + "\n")
-    kinds = {
-        "picture": (_picture, ANSWER_TOKENS),
-        "post": (_post, POST_ANSWER),
-    }
+    kinds = {"picture": (_picture, ANSWER_TOKENS), "post": (_post, POST_ANSWER)}
     for what, (content, most) in kinds.items():
         ours, raw, used = [], [], []
         for number in range(rounds + 1):

@@ -6,4 +6,14 @@ A capability has the parts that it needs, as a module or a folder: `kinds` (KIND
 (COMMANDS). docs/architecture.md describes each part."""
 
 #: In the order of the documents.
-CAPABILITIES = ("alt_text", "blog", "index_check", "marks", "openai_audio", "sites", "speech", "transcription")
+CAPABILITIES = (
+    "alt_text",
+    "audiobooks",
+    "blog",
+    "index_check",
+    "marks",
+    "openai_audio",
+    "sites",
+    "speech",
+    "transcription",
+)

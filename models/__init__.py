@@ -2,6 +2,6 @@
 
 Programs read and write rows by SQL; those of jobs, items, accounts and the ledger are `pipeline.lifecycle`'s alone."""
 
-from models import accounts, index_check, jobs, ledger, memories, operations, sites, webhooks
+from models import accounts, index_check, jobs, ledger, memories, operations, sites, uploads, webhooks
 
-__all__ = ["accounts", "index_check", "jobs", "ledger", "memories", "operations", "sites", "webhooks"]
+__all__ = ["accounts", "index_check", "jobs", "ledger", "memories", "operations", "sites", "uploads", "webhooks"]

@@ -11,7 +11,7 @@ from models.columns import BUSY_TABLE, Row, moment, one_of, row_rules
 
 #: Subscription tiers, cheapest first.
 TIERS = ("free", "pro", "enterprise")
-#: Which of an account's own jobs come first, the last first.
+#: Priorities of an account's jobs among each other, the lowest first.
 PRIORITIES = ("low", "normal", "high")
 
 

@@ -12,7 +12,6 @@ from models.columns import BUSY_TABLE, Row, document, moment, one_of, row_rules
 
 #: Open states first; the others are final.
 JOB_STATES = ("queued", "running", "succeeded", "partial", "failed", "cancelled", "expired")
-FINAL_STATES = JOB_STATES[2:]
 
 
 class JobRow(Row, table=True):
@@ -67,7 +66,7 @@ class JobRow(Row, table=True):
             text("created_at DESC"),
             postgresql_where=text("finished_at IS NOT NULL AND (items_failed > 0 OR error IS NOT NULL)"),
         ),
-        # Whether a submission may overtake anything; nearly always empty.
+        # Tells if a submission may overtake anything; nearly always empty.
         Index("job_low_idx", "account_id", postgresql_where=text("finished_at IS NULL AND priority = 'low'")),
         Index(
             "job_idempotency_key_idx",  # not unique: a key may be used again once it is forgotten

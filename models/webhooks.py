@@ -17,12 +17,17 @@ PAYER = text("coalesce(account_id, webhook_id)")
 
 
 class WebhookRow(Row, table=True):
-    """The account's own (`account.webhook_id`), or a monitor's: an address, and the secret that signs what is sent."""
+    """An address, and the secret that signs what is sent there: of an account, or of one monitor alone.
+
+    The account's first is `account.webhook_id`; its secret also signs what is sent to addresses that requests name."""
+
+    __table_args__ = (Index("webhook_account_idx", "account_id"),)
 
     id: UUID = Field(primary_key=True)
     account_id: UUID = Field(foreign_key="account.id")
     url: str | None  # null: the account has a secret, and no address by default
     events: list[str] | None = Field(sa_column=Column(ARRAY(String)))  # null: all
+    of_account: bool = Field(sa_column_kwargs={"server_default": text("false")})  # one of the account's further ones
     secret: str  # whsec_ and base64, as Standard Webhooks has it; shown once
     secret_at: datetime = Field(sa_column=moment(now=True))
     previous_secret: str | None  # signs as well until then
@@ -33,7 +38,7 @@ class WebhookRow(Row, table=True):
 class WebhookDeliveryRow(Row, table=True):
     """One event for one address: tried until it is taken, or for a day (pipeline/webhooks/deliveries.py).
 
-    That of a monitor goes to its webhook. Others have an address of their own, and the secret of their account."""
+    It is signed with the secret of its webhook; one without a webhook, with that of its account."""
 
     __table_args__ = (
         CheckConstraint(one_of("state", DELIVERY_STATES), name="webhook_delivery_state_check"),

@@ -11,8 +11,7 @@ class PressroomError(Exception):
 
     `code` never changes, so that programs can match on it; `details` are extra fields of the HTTP error body. A class
     may have a `message`, a `retry_after` and a `field` that all its errors share: the field, header or parameter of the
-    request that is at fault, as `field` of the details says of a single error.
-    """
+    request that is at fault, as `field` of the details says of a single error."""
 
     title: ClassVar[str] = "Internal Server Error"
     status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -20,7 +19,7 @@ class PressroomError(Exception):
     message: str = ""
     field: str | None = None
     retry_after: timedelta | None = None
-    #: Whether it is a fault of ours that passes: a worker tries again until the job's deadline.
+    #: True if it is a fault of ours that passes: a worker tries again until the job's deadline.
     passes: ClassVar[bool] = False
     #: Headers of an HTTP answer that all errors of a class have.
     headers: ClassVar[Mapping[str, str]] = {}

@@ -1,8 +1,7 @@
 """Job log: the last lines that all processes have logged about jobs, in one bounded Redis stream.
 
 A ring for all jobs together costs the same whatever they are; one a job would grow with their number. Lines are those
-of pipeline/log.py that name a job; they have no keys, texts or bodies.
-"""
+of pipeline/log.py that name a job; they have no keys, texts or bodies."""
 
 import sys
 from collections import deque

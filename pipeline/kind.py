@@ -170,9 +170,9 @@ class Answer:
     alternatives: tuple[str, ...] = ()
     #: Model of the immediate 201 answer of a kind that nobody waits for.
     receipt: type[BaseModel] | None = None
-    #: Whether it shows the items' inputs, which are then read as well.
+    #: True if it shows the items' inputs, which are then read as well.
     shows_inputs: bool = False
-    #: Whether a job without any success has an answer, rather than its first item's error.
+    #: True if a job without any success has an answer, rather than its first item's error.
     without_success: bool = False
 
 
@@ -199,6 +199,10 @@ class Kind(Generic[R, I, O]):
     files: ClassVar[tuple[str, ...]] = ()
     #: Files by the field that each may be sent in place of, which then says `upload:NAME`. Such a request is a form.
     uploads: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    #: Advice for a file that is too large for a form, as a sentence.
+    larger_files: ClassVar[str | None] = None
+    #: The field that names a resumable upload (docs/uploads.md), which its job then uses.
+    resumable: ClassVar[str | None] = None
     #: A file that is sent once for each entry of a list. Such a request is a form, too.
     many_files: ClassVar[ManyFiles | None] = None
     #: Long request fields: items hold them, and the job's row does not keep a second copy.
@@ -209,7 +213,7 @@ class Kind(Generic[R, I, O]):
     subject: ClassVar[str | None] = None
     #: Where an item's output has the artifact to show or play for it in a list.
     shown_by: ClassVar[tuple[str, ...]] = ()
-    #: Whether its answer is streamed in parts; its only item's output is then `streams.Parts`.
+    #: True if its answer is streamed in parts; its only item's output is then `streams.Parts`.
     streams: ClassVar[bool] = False
     #: Origin of what it makes, by the engine that made it, "" for any other engine. Empty: it makes nothing.
     origins: ClassVar[Mapping[str, Origin]] = MappingProxyType({})
@@ -225,8 +229,13 @@ class Kind(Generic[R, I, O]):
 
     @property
     def takes_files(self) -> bool:
-        """Whether a request may bring files."""
+        """True if a request may bring files."""
         return bool(self.files or self.uploads or self.many_files)
+
+    @property
+    def has_uploads(self) -> bool:
+        """True if files of its jobs may lie in the store, to be deleted at their end."""
+        return self.takes_files or self.resumable is not None
 
     @classmethod
     def origin(cls, engine: str | None) -> Origin | None:
@@ -280,12 +289,15 @@ class Kind(Generic[R, I, O]):
         """Return what lists call a job, from the names of its files; None if its input tells more."""
         if self.subject is not None and self.subject not in self.uploads.values():
             return None
-        return next((files[field] for field in (*self.files, *self.uploads) if field in files), None)
+        fields = (*self.files, *self.uploads, *filter(None, [self.resumable]))
+        return next((files[field] for field in fields if field in files), None)
 
     def can_repeat(self, given: Mapping[str, Any]) -> bool:
         """Return whether a failed item with this input may be tried again: uploads are deleted with their job."""
         files = (value for value in given.values() if isinstance(value, str))
-        return not self.files and not any(self.takes_files and value.startswith(UPLOADED) for value in files)
+        if self.files or (self.resumable is not None and given.get(self.resumable)):
+            return False
+        return not any(self.takes_files and value.startswith(UPLOADED) for value in files)
 
     def receipt(self, job: Job) -> Response | None:
         """Return the immediate answer to a request; None: the request waits for its job, as its headers say."""

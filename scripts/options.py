@@ -18,12 +18,10 @@ from pressroom.finding import URL_VARIABLE, find_key, folders
 from scripts.system.control import find_system, settings_of_running
 
 Data = Annotated[
-    Path | None,
-    typer.Option("--data", help="Folder of the embedded system; PRESSROOM_DATA or .pressroom by default."),
+    Path | None, typer.Option("--data", help="Folder of the embedded system; PRESSROOM_DATA or .pressroom by default.")
 ]
 ServiceUrl = Annotated[
-    str | None,
-    typer.Option("--url", envvar=URL_VARIABLE, help="The service; by default the one that runs here."),
+    str | None, typer.Option("--url", envvar=URL_VARIABLE, help="The service; by default the one that runs here.")
 ]
 Language = Annotated[str | None, typer.Option(help="Language code such as en, es, fr.")]
 

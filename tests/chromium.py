@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,8 @@ from playwright.sync_api import (
 
 #: A folder for pictures of the pages; without it none is taken.
 PICTURES = "PRESSROOM_TESTS_PICTURES"
+#: The owner of the first account, in a browser.
+EMAIL, PASSWORD = "editor@example.org", "correct horse battery staple"
 #: CSS pixels; the narrowest telephone, a tablet, and a usual screen.
 NARROW, MIDDLE, WIDE = 360, 768, 1440
 HEIGHT = 900
@@ -159,9 +161,10 @@ def broken_words(page: Page) -> list[str]:
     return [f"broken: {word}" for word in page.evaluate(BROKEN_WORDS)]
 
 
-def faults(page: Page) -> list[str]:
-    """Return what axe finds."""
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+def faults(page: Page, rules: Sequence[str] = ()) -> list[str]:
+    """Return what axe finds, by some of its rules or by all."""
+    options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+    found = Axe().run(page, options=options).response["violations"]
     return [f"{one['id']}: {[node['html'][:160] for node in one['nodes'][:3]]}" for one in found]
 
 

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 import redis
+import structlog
+from clean_database import CleanDatabase
 from hypothesis import HealthCheck, settings
 from payers import Payer, open_account
 from servers import start_postgres, start_redis
@@ -40,24 +42,43 @@ settings.register_profile(
 )
 settings.load_profile("pressroom")
 
+# Rich takes up to seconds to draw the variables of each exception that a test has logged.
+for processor in structlog.get_config()["processors"]:
+    if isinstance(processor, structlog.dev.ConsoleRenderer):
+        processor.exception_formatter = structlog.dev.plain_traceback
+
 #: A migrated database that the others are copied from, in a twentieth of a second.
 TEMPLATE = "migrated"
 
 #: Each process has a PostgreSQL and a Redis of its own, and more processes than large files gain nothing.
 MOST_CORES = 8
 #: Files of tests/acceptance that share a system, so that one process runs them.
-TOGETHER = (
-    *("test_client_library.py", "test_documented_commands.py", "test_generated_client.py"),
-    "test_javascript_client.py",
-)
+TOGETHER = {
+    **dict.fromkeys(
+        (
+            "test_audiobooks.py",
+            "test_client_library.py",
+            "test_documented_commands.py",
+            "test_generated_client.py",
+            "test_javascript_client.py",
+            "test_mcp.py",
+            "test_openapi_holds.py",
+        ),
+        "shared_system",
+    ),
+    "test_dashboard_in_a_browser.py": "dashboard",
+    "test_many_at_once.py": "dashboard",
+}
 
 _numbers = count(1)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return how many processes `-n auto` runs: more than cores, because tests of whole systems wait a lot."""
-    return min(os.cpu_count() or 1, MOST_CORES) + 2
+    """Return how many processes `-n auto` runs: one more than cores, because tests of whole systems wait at times.
+
+    Each costs 15 s of a core before its first test, for imports and servers."""
+    return min(os.cpu_count() or 1, MOST_CORES) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -68,7 +89,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return "together" if file.endswith(TOGETHER) else file
+            return TOGETHER.get(file.rpartition("/")[2], file)
 
     return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
@@ -120,13 +141,22 @@ def make_database(postgres_url: str) -> Iterator[Callable[..., str]]:
         yield make
 
 
+@pytest.fixture(scope="session")
+def clean_database(make_database: Callable[..., str], postgres_url: str) -> CleanDatabase:
+    """The database that one test after another has for itself."""
+
+    def drop(url: str) -> None:
+        with psycopg.connect(postgres_url, autocommit=True) as server:
+            server.execute(f"DROP DATABASE {urlsplit(url).path[1:]} WITH (FORCE)")
+
+    return CleanDatabase(make_database, drop)
+
+
 @pytest.fixture
-def database_url(make_database: Callable[..., str], postgres_url: str) -> Iterator[str]:
+def database_url(clean_database: CleanDatabase) -> Iterator[str]:
     """A migrated database, this test's alone."""
-    url = make_database()
-    yield url
-    with psycopg.connect(postgres_url, autocommit=True) as server:
-        server.execute(f"DROP DATABASE {urlsplit(url).path[1:]} WITH (FORCE)")
+    yield clean_database.take()
+    clean_database.give_back()
 
 
 @pytest.fixture

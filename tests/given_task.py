@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 from pydantic import BaseModel
 
 from pipeline.storage.streams import Parts
+from workers.engines.tokens import Tokens
 
 
 class GivenTask:
@@ -21,6 +22,7 @@ class GivenTask:
         self.index = 0
         self.attempts = 0
         self.checkpoint: Mapping[str, Any] | None = None
+        self.tokens = Tokens()
         self.kept: dict[str, bytes] = {}
         self.steps: list[tuple[float, float]] = []
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.message import Message
 from functools import cache, cached_property
@@ -22,7 +22,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
-from servers import is_running, start_postgres, wait_for_end
+from servers import is_running, start_postgres
 
 from pipeline.accounts.accounts import open_account
 from pipeline.database import Database
@@ -121,6 +121,19 @@ class Running:
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=120)
+
+    def end(self) -> None:
+        """End all processes at once: an orderly stop takes each a second of a core.
+
+        PostgreSQL, which is told to end, gives its shared memory back."""
+        self.process.kill()
+        self.process.wait()
+        while left := self.processes():
+            for pid in left:
+                with suppress(OSError):
+                    program = Path(f"/proc/{pid}/cmdline").read_bytes().partition(b"\0")[0]
+                    kill(pid, signal.SIGQUIT if b"postgres" in program else signal.SIGKILL)
+            time.sleep(0.02)
 
     def processes(self) -> list[int]:
         """Return every process that belongs to this system."""
@@ -289,10 +302,7 @@ def system(
         running.wait_for_answer(answers)
         yield running
     finally:
-        if process.poll() is None:
-            running.stop()
-        for pid in running.processes():
-            wait_for_end(pid)
+        running.end()
 
 
 def kill(pid: int, sent: signal.Signals = signal.SIGKILL) -> bool:

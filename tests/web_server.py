@@ -66,6 +66,8 @@ class WebServer:
     most_busy: int = 0
     #: None is answered before so many have been answered at once.
     together: int = 0
+    #: Paths, without queries, that are not answered yet.
+    held: set[str] = field(default_factory=set)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def url(self, path: str, *, host: str | None = None) -> str:
@@ -134,7 +136,7 @@ class WebServer:
     async def _answer(self, path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         queue = self.answers.get(path) or self.answers.get(path.partition("?")[0]) or [Answer(reply(404, b"none"))]
         answer = queue.pop(0) if len(queue) > 1 else queue[0]
-        while self.most_busy < self.together:
+        while self.most_busy < self.together or path.partition("?")[0] in self.held:
             await asyncio.sleep(0.005)
         await asyncio.sleep(answer.delay)
         writer.write(answer.raw)

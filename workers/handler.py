@@ -15,6 +15,7 @@ from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from pipeline.storage.streams import Parts
 from workers.engines.resources import Resources
+from workers.engines.tokens import Tokens
 from workers.media.marks.marking import Made
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
@@ -73,6 +74,7 @@ class Task(Protocol[I_co]):
     price: int
     attempts: int
     checkpoint: Mapping[str, Any] | None
+    tokens: Tokens
 
     @property
     def input(self) -> I_co:
@@ -93,12 +95,7 @@ class Task(Protocol[I_co]):
         """Write the checkpoint now, for an attempt elsewhere."""
 
     def store(
-        self,
-        data: bytes | IO[bytes],
-        *,
-        suffix: str = "",
-        keep_for: timedelta | None = None,
-        made: Made | None = None,
+        self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None, made: Made | None = None
     ) -> str:
         """Store bytes or an open file as an artifact, marked if a machine `made` it; returns its key.
 
@@ -113,6 +110,12 @@ class Task(Protocol[I_co]):
     def upload(self, field: str) -> AbstractContextManager[IO[bytes]]:
         """Open an uploaded file for a `with` block. Raises Gone, ServiceUnavailable."""
 
+    def resumable_upload(self) -> AbstractContextManager[IO[bytes]]:
+        """Open the resumable upload that the job uses. Raises Gone, ServiceUnavailable."""
+
+    def keep_upload(self, field: str, file: IO[bytes]) -> None:
+        """Store a file as if it had been uploaded, so that another attempt finds it. Raises ServiceUnavailable."""
+
 
 class Handler(Generic[I, O]):
     """Carries out the items of the kinds that name it. A simple one overrides `carry_out` alone."""
@@ -121,9 +124,9 @@ class Handler(Generic[I, O]):
     batch: int = 1
     #: Runs at once in a process. More than 1 suits work that waits on the network; 0 claims nothing for now.
     slots: int = 1
-    #: Whether its slots are its own, apart from those that a process's other handlers share.
+    #: True if its slots are its own, apart from those that a process's other handlers share.
     runs_apart: bool = False
-    #: Whether items lost with their process come back in one run. Only for items that make one request to another
+    #: True if items lost with their process come back in one run. Only for items that make one request to another
     #: service together, and that can't be the reason why the process ended.
     comes_back_together: bool = False
 

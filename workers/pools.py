@@ -16,7 +16,7 @@ class Pool:
 
 POOLS: Mapping[str, Pool] = {
     "vision": Pool(serves=("alt_text", "blog", "marks")),
-    "synthesis": Pool(serves=("speech",)),
+    "synthesis": Pool(serves=("speech", "audiobooks")),
     "transcription": Pool(serves=("transcription",)),
     "search_check": Pool(serves=("index_check",)),
 }

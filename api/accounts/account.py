@@ -28,6 +28,7 @@ class KeyVerification(TypedDict):
     valid: bool
     subscription_tier: NotRequired[str]
     user_id: NotRequired[str]
+    routes: NotRequired[Annotated[list[str], Field(description="The routes of a key that is limited to some.")]]
     error: NotRequired[Annotated[str, Field(description="Why the key is not valid.")]]
 
 
@@ -57,6 +58,8 @@ class VerifyKey(Resource):
         else:
             await services.show_rate_limit(req, caller)
             found = {"valid": True, "subscription_tier": caller.tier, "user_id": str(caller.account_id)}
+            if caller.routes is not None:
+                found["routes"] = list(caller.routes)
         show_json(resp, found)
 
 

@@ -72,7 +72,8 @@ def form_fields(page: TryPage, kinds: Kinds, offers: Offers) -> list[FormField]:
     if bulk is not None and bulk.file not in found:
         more = {**_attributes(page, bulk.file), "data-only-many": "data-only-many"}
         label = page.labels.get(bulk.file, _label(bulk.file))
-        kinds_of = tuple(trial.kind for trial in page.trials)
+        first = next(iter(bulk.columns))
+        kinds_of = tuple(trial.kind for trial in page.trials if first in kinds[trial.kind].request.model_fields)
         found[bulk.file] = FormField(bulk.file, label, "", "file", "file", kinds_of, attributes=more)
     return [_with_choices(page, one, offers) for one in found.values() if one.name not in page.hidden]
 

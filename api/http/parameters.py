@@ -190,6 +190,7 @@ def header(name: str, meaning: str, **rules: Any) -> Json:
     return {"name": name, "in": "header", "required": False, "schema": schema, "description": meaning}
 
 
+DRY_RUN = choice("dry_run", "true: check the request and return its price; nothing is done.", ("true", "false"))
 PREFER = header("Prefer", "respond-async: answer 202 at once. wait=N: answer 202 after N seconds.")
 IDEMPOTENCY_KEY = header(
     "Idempotency-Key",

@@ -30,7 +30,7 @@ class RequestContext:
     `is_body_held`: the client waits for 100 Continue before it sends its body (`Expect: 100-continue`).
     `is_encoded`: the body is compressed. `incoming`: the body as it arrives, or None without one.
     `dropped_bytes`: most bytes of a refused body to read and drop after the answer.
-    `sent_fields`: the names in a JSON body.
+    `sent_fields`: the paths of the fields in a JSON body (api/http/bodies/sent_fields.py).
     """
 
     request_id: str
@@ -46,7 +46,7 @@ class RequestContext:
     incoming: Incoming | None = None
     dropped_bytes: int = 0
     traceparent: str | None = None
-    sent_fields: frozenset[str] = frozenset()
+    sent_fields: frozenset[tuple[str, ...]] = frozenset()
     headers: dict[str, str] = field(default_factory=dict)
     at_end: ExitStack = field(default_factory=ExitStack)
 

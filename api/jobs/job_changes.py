@@ -96,7 +96,7 @@ async def _require_route(services: Services, caller: Caller, job_id: UUID) -> No
 
 async def _delete_upload(services: Services, job: Job) -> None:
     kind = services.kinds.get(job.kind)
-    if kind is None or not kind.takes_files:
+    if kind is None or not kind.has_uploads:
         return
     try:
         await asyncio.to_thread(services.artifacts.delete_upload, job.id)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from api.http.operations import LOCATION, Operation, Reply, operations_of
-from api.http.parameters import IDEMPOTENCY_KEY, Parameter
+from api.http.parameters import PREFER, Parameter
 from api.openapi.parts import (
     ERRORS,
     FILE,
@@ -26,34 +26,14 @@ from api.openapi.parts import (
     schema_of,
     with_nulls,
 )
-from api.work.common_fields import ADDRESS
+from api.work.common_fields import COMMON_FIELDS
 from pipeline.jobs.job_documents import JobDocument
 from pipeline.kind import AnyKind
-from pipeline.lifecycle import PRIORITIES
 from pipeline.registry import Kinds
-from pipeline.webhooks.events import JOB_EVENTS
 
 INFO: Json = {
     "title": "Pressroom",
     "summary": "Speech, transcripts, alt text, post metadata and index checks behind one API with credits.",
-}
-COMMON_FIELDS: Json = {
-    "webhook_url": {
-        "type": ["string", "null"],
-        **ADDRESS,
-        "description": "Where the job's end is reported; also the header X-Webhook-Url. Default: the account's.",
-        "examples": ["https://hooks.example.org/pressroom"],
-    },
-    "webhook_events": {
-        "type": ["array", "null"],
-        "items": {"type": "string", "enum": list(JOB_EVENTS)},
-        "description": "Report these events only. Separate them by commas in forms and in the header X-Webhook-Events.",
-    },
-    "priority": {
-        "type": ["string", "null"],
-        "enum": [*PRIORITIES, None],
-        "description": "Orders the account's own jobs; also the header X-Priority. Default: the key's.",
-    },
 }
 #: Errors of every route that takes a key, of those that write as well, and of every paid route.
 READ_ERRORS = ("401", "429", "500", "503")
@@ -161,7 +141,7 @@ def _kind_operation(kind: AnyKind, route: str, schemas: Json) -> Json:
         "summary": kind.summary,
         "tags": [kind.queue],
         "security": [*SECURITY, {}],
-        "parameters": JOB_PARAMETERS if kind.answer.receipt is None else [IDEMPOTENCY_KEY],
+        "parameters": [one for one in JOB_PARAMETERS if one is not PREFER or kind.answer.receipt is None],
         "requestBody": {"required": True, "content": _request_content(kind, schemas)},
         "responses": {**_answers(kind, schemas), **errors(WORK_ERRORS)},
     }

@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeInt, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 from typing_extensions import TypedDict
 
-from api.http.parameters import IDEMPOTENCY_KEY, PREFER
+from api.http.parameters import DRY_RUN, IDEMPOTENCY_KEY, PREFER
 from pipeline.kind import Origin, Request
 
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ SECURITY_SCHEMES: Json = {
     "query": {"type": "apiKey", "in": "query", "name": "api_key"},
 }
 KEY_FIELD: Json = {"type": "string", "description": "The API key, unless a header has it.", "examples": ["pr_live_…"]}
-JOB_PARAMETERS: list[Json] = [PREFER, IDEMPOTENCY_KEY]
+JOB_PARAMETERS: list[Json] = [DRY_RUN.document, PREFER, IDEMPOTENCY_KEY]
 _COUNT: Json = {"type": "integer", "minimum": 0}
 HEADERS: Json = {
     "X-Job-Id": {"schema": TEXT},
@@ -56,6 +56,7 @@ ERRORS = {
     "404": "It does not exist, or belongs to another account.",
     "409": "The job has not ended yet, or the request conflicts with what exists.",
     "410": "The result or link has expired or was deleted.",
+    "412": "The client speaks another version of the protocol.",
     "413": "The body, or a file in it, is too large.",
     "414": "The path with its query is too long; send long texts in a body.",
     "415": "The route does not take a body of this type.",
@@ -63,6 +64,7 @@ ERRORS = {
     "422": "The Idempotency-Key was used with another body.",
     "429": "Too many requests; try again after Retry-After seconds.",
     "431": "The headers are too many or too long.",
+    "460": "The body does not have the digest that was sent with it; nothing of it is kept.",
     "500": "Our fault: nothing undelivered is charged. Report the request_id.",
     "503": "Temporarily unavailable; try again after Retry-After seconds.",
 }

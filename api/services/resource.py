@@ -3,6 +3,7 @@
 import falcon.asgi
 
 from api.http.bodies.bodies import parse_object, read_body, refuse_length, require_type
+from api.http.bodies.sent_fields import paths_of
 from api.http.request_context import context_of
 from api.services.auth import header_key
 from api.services.services import Services
@@ -36,5 +37,5 @@ async def read_sent(
     if body and not any_type:
         require_type(req, "application/json")
     fields = parse_object(body) if body else {}
-    context_of(req).sent_fields = frozenset(fields)
+    context_of(req).sent_fields = paths_of(fields)
     return caller or await services.authenticate_reader(req, fields.get("api_key")), body or b"{}"

@@ -2,16 +2,44 @@
 
 An action that sends an event counts as a request: each adds a row to the log and asks somebody else's server."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from api.services.services import Services
+from api.webhooks.documents import AddedWebhookRequest
 from api.work.common_fields import WebhookMissing, check_events, check_url
 from pipeline.accounts.keys import Caller
-from pipeline.errors import NotFound
-from pipeline.webhooks.accounts import AccountWebhook, ensure_webhook, find_webhook, rotate_secret, set_default
+from pipeline.errors import Conflict, NotFound
+from pipeline.webhooks.accounts import (
+    AccountWebhook,
+    NewWebhook,
+    add_to_webhooks,
+    change_webhook,
+    delete_webhook,
+    ensure_webhook,
+    find_webhook,
+    rotate_secret,
+)
 from pipeline.webhooks.events import TEST, event_body
 from pipeline.webhooks.log import DeliveryDetails, add_test, find_delivery, send_again
+
+#: Most webhooks of an account.
+MAX_WEBHOOKS = 20
+
+
+class WebhookNotFound(NotFound):
+    """There is no such webhook, or it is another account's."""
+
+    code = "webhook_not_found"
+    message = "There is no such webhook. GET /webhooks lists yours."
+
+
+class TooManyWebhooks(Conflict):
+    """The account has the most webhooks that it may have."""
+
+    code = "too_many_webhooks"
+    message = f"The account has {MAX_WEBHOOKS} webhooks, the most it may have. Delete one first."
 
 
 class DeliveryNotFound(NotFound):
@@ -29,40 +57,89 @@ async def set_webhook(
         url = check_url(url, services.settings.fetch.allow_networks)
     wanted = None if events is None else check_events(events)
     *_, made, webhook = await services.database.run_together(
-        [*ensure_webhook(caller.account_id), set_default(caller.account_id, url, wanted)]
+        [*ensure_webhook(caller.account_id), change_webhook(caller.account_id, url, wanted)]
     )
     return webhook, webhook.secret if made else None
 
 
-async def new_secret(services: Services, caller: Caller) -> AccountWebhook:
-    """Give an account a new secret. The previous one signs as well for a while."""
+async def find_own_webhook(services: Services, caller: Caller, webhook_id: str) -> AccountWebhook:
+    """Return a webhook of the caller's account. Raises WebhookNotFound."""
+    found = await services.database.run(find_webhook(caller.account_id, read_id(webhook_id, WebhookNotFound)))
+    if found is None:
+        raise WebhookNotFound
+    return found
+
+
+async def add_webhook(services: Services, caller: Caller, wanted: AddedWebhookRequest) -> AccountWebhook:
+    """Add a webhook to an account. Raises InvalidRequest, TooManyWebhooks."""
+    url, events = _check(services, wanted)
+    webhook = NewWebhook(caller.account_id, url, events)
+    *_, is_added = await services.database.run_together(list(add_to_webhooks(webhook, most=MAX_WEBHOOKS)))
+    if not is_added:
+        raise TooManyWebhooks
+    return await find_own_webhook(services, caller, str(webhook.id))
+
+
+async def change_own_webhook(
+    services: Services, caller: Caller, webhook_id: str, wanted: AddedWebhookRequest
+) -> AccountWebhook:
+    """Set the address and events of a webhook. Raises WebhookNotFound, InvalidRequest."""
+    url, events = _check(services, wanted)
+    known = read_id(webhook_id, WebhookNotFound)
+    changed = await services.database.run(change_webhook(caller.account_id, url, events, known))
+    if changed is None:
+        raise WebhookNotFound
+    return changed
+
+
+async def delete_own_webhook(services: Services, caller: Caller, webhook_id: str) -> None:
+    """Delete a webhook; the default's secret stays, as it signs for requests too. Raises WebhookNotFound."""
+    found = await find_own_webhook(services, caller, webhook_id)
+    if found.is_default:
+        await services.database.run(change_webhook(caller.account_id, None, None))
+    else:
+        await services.database.run(delete_webhook(found.id))
+
+
+async def new_secret(services: Services, caller: Caller, webhook_id: str | None = None) -> AccountWebhook:
+    """Give a webhook, by default the default, a new secret. The previous one signs as well for a while.
+
+    Raises WebhookNotFound."""
     overlap = timedelta(hours=services.settings.webhooks.secret_overlap_hours)
     account = caller.account_id
+    known = None if webhook_id is None else read_id(webhook_id, WebhookNotFound)
+    making = ensure_webhook(account) if known is None else []
     *_, webhook = await services.database.run_together(
-        [*ensure_webhook(account), rotate_secret(account, overlap=overlap), find_webhook(account)]
+        [*making, rotate_secret(account, known, overlap=overlap), find_webhook(account, known)]
     )
+    if webhook is None:
+        raise WebhookNotFound
     found: AccountWebhook = webhook
     return found
 
 
-async def send_test(services: Services, caller: Caller, url: str | None) -> DeliveryDetails:
-    """Send a test event. Raises InvalidRequest, WebhookMissing, RateLimitExceeded."""
-    own = await services.database.run(find_webhook(caller.account_id))
+async def send_test(
+    services: Services, caller: Caller, url: str | None = None, webhook_id: str | None = None
+) -> DeliveryDetails:
+    """Send a test event to an address, a webhook or the default. Raises InvalidRequest, NotFound, RateLimitExceeded."""
+    account = caller.account_id
+    known = None if webhook_id is None else (await find_own_webhook(services, caller, webhook_id)).id
+    own = await services.database.run(find_webhook(account, known))
     target = url or (own.url if own else None)
     if target is None:
         raise WebhookMissing("There is no webhook_url to test: send one, or set one with PUT /webhooks.")
     target = check_url(target, services.settings.fetch.allow_networks)
     await services.limits.admit(caller, 1)
-    body = event_body(TEST, {"account_id": str(caller.account_id)}, datetime.now(UTC))
+    body = event_body(TEST, {"account_id": str(account)}, datetime.now(UTC))
     *_, delivery_id = await services.database.run_together(
-        [*ensure_webhook(caller.account_id), add_test(caller.account_id, TEST, body, target)]
+        [*ensure_webhook(account), add_test(account, TEST, body, target, known)]
     )
     return await find_own_delivery(services, caller, str(delivery_id))
 
 
 async def find_own_delivery(services: Services, caller: Caller, delivery_id: str) -> DeliveryDetails:
     """Return a delivery of the caller's account. Raises DeliveryNotFound."""
-    found = await services.database.run(find_delivery(read_id(delivery_id), caller.account_id))
+    found = await services.database.run(find_delivery(read_id(delivery_id, DeliveryNotFound), caller.account_id))
     if found is None:
         raise DeliveryNotFound
     return found
@@ -76,9 +153,14 @@ async def send_delivery_again(services: Services, caller: Caller, delivery_id: s
         raise DeliveryNotFound
 
 
-def read_id(text: str) -> UUID:
-    """Return the id in a path. Raises DeliveryNotFound."""
+def read_id(text: str, absent: type[NotFound]) -> UUID:
+    """Return the id in a path. Raises `absent`."""
     try:
         return UUID(text)
     except ValueError:
-        raise DeliveryNotFound from None
+        raise absent from None
+
+
+def _check(services: Services, wanted: AddedWebhookRequest) -> tuple[str, Sequence[str] | None]:
+    events = None if wanted.webhook_events is None else check_events(wanted.webhook_events)
+    return check_url(wanted.webhook_url, services.settings.fetch.allow_networks), events

@@ -30,6 +30,13 @@ class WebhookRequest(Request):
     webhook_events: list[Event] | None = Field(None, description=f"Some of {', '.join(EVENTS)}; null for all.")
 
 
+class AddedWebhookRequest(Request):
+    """One of several webhooks of the account."""
+
+    webhook_url: str = Field(json_schema_extra=ADDRESS, description="A public address.")
+    webhook_events: list[Event] | None = Field(None, description=f"Some of {', '.join(EVENTS)}; null for all.")
+
+
 class WebhookTestRequest(Request):
     """The address to test."""
 
@@ -45,16 +52,42 @@ class WebhookSettingsDocument(BaseModel):
     previous_secret_until: Timestamp | None = Field(description="The previous secret signs as well until then.")
 
     @classmethod
-    def of(cls, webhook: AccountWebhook | None) -> Self:
+    def of(cls, webhook: AccountWebhook | None, **more: Any) -> Self:
         """Return the document of an account's webhook, or of an account without one."""
         if webhook is None:
-            return cls(webhook_url=None, webhook_events=list(EVENTS), secret_set_at=None, previous_secret_until=None)
+            none: dict[str, Any] = dict.fromkeys(("webhook_url", "secret_set_at", "previous_secret_until"))
+            return cls(webhook_events=list(EVENTS), **none, **more)
         return cls(
             webhook_url=webhook.url,
             webhook_events=list(EVENTS) if webhook.events is None else webhook.events,
             secret_set_at=webhook.secret_at,
             previous_secret_until=webhook.previous_until,
+            **more,
         )
+
+
+class AccountWebhookDocument(WebhookSettingsDocument):
+    """One of the account's webhooks."""
+
+    id: UUID
+    is_default: bool = Field(description="Whether it is the one that PUT /webhooks sets.")
+
+    @classmethod
+    def of_one(cls, webhook: AccountWebhook) -> Self:
+        """Return the document of a webhook."""
+        return cls.of(webhook, id=webhook.id, is_default=webhook.is_default)
+
+
+class AccountWebhookCreated(AccountWebhookDocument):
+    """The same with its secret."""
+
+    webhook_secret: str = Field(description="The secret that signs its events, shown only once.")
+
+
+class WebhookSettingsList(WebhookSettingsDocument):
+    """The same, and all of the account's webhooks."""
+
+    webhooks: list[AccountWebhookDocument] = Field(description="All that have an address, oldest first.")
 
 
 class WebhookSettingsCreated(WebhookSettingsDocument):
@@ -76,6 +109,7 @@ class WebhookDelivery(BaseModel):
     id: UUID
     message_id: str = Field(description="The header webhook-id, the same in each attempt.")
     event: str
+    webhook_id: UUID | None = Field(description="null if a request named the address.")
     url: str | None
     job_id: UUID | None
     state: State

@@ -17,7 +17,7 @@ from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.downloads.urls import SCHEME
 from pipeline.errors import InvalidRequest
 from pipeline.lifecycle import PRIORITIES
-from pipeline.webhooks.accounts import find_webhook
+from pipeline.webhooks.accounts import list_webhooks
 from pipeline.webhooks.events import EVENTS, JOB_EVENTS
 
 #: The fields, and the headers that stand for them.
@@ -28,6 +28,25 @@ HEADERS = {URL: "X-Webhook-Url", EVENTS_FIELD: "X-Webhook-Events", PRIORITY: "X-
 MAX_URL = 2_000
 #: Its JSON Schema.
 ADDRESS: JsonDict = {"maxLength": MAX_URL, "pattern": SCHEME}
+#: The fields in OpenAPI.
+COMMON_FIELDS: dict[str, Any] = {
+    URL: {
+        "type": ["string", "null"],
+        **ADDRESS,
+        "description": "Where to report the job's end; also the header X-Webhook-Url. Default: the account's webhooks.",
+        "examples": ["https://hooks.example.org/pressroom"],
+    },
+    EVENTS_FIELD: {
+        "type": ["array", "null"],
+        "items": {"type": "string", "enum": list(JOB_EVENTS)},
+        "description": "Report these events only. Separate them by commas in forms and in the header X-Webhook-Events.",
+    },
+    PRIORITY: {
+        "type": ["string", "null"],
+        "enum": [*PRIORITIES, None],
+        "description": "Orders the account's own jobs; also the header X-Priority. Default: the key's.",
+    },
+}
 
 
 class WebhookUrlInvalid(InvalidRequest):
@@ -43,8 +62,8 @@ class WebhookMissing(InvalidRequest):
     code = "webhook_missing"
     field = "webhook_url"
     message = (
-        "webhook_events was sent without webhook_url, and the account has no webhook_url by default. Send webhook_url"
-        " as well, or set one for all requests with PUT /webhooks."
+        "webhook_events was sent without webhook_url, and the account has no webhook. Send webhook_url as well, or add"
+        " a webhook for all requests with POST /webhooks."
     )
 
 
@@ -55,10 +74,9 @@ async def add_webhook(services: Services, req: falcon.asgi.Request, fields: Mapp
     sent_url, sent_events = (_sent(req, fields, name) for name in (URL, EVENTS_FIELD))
     url = None if sent_url is None else check_url(sent_url, services.settings.fetch.allow_networks)
     events = None if sent_events is None else check_events(sent_events, JOB_EVENTS)
-    if events and url is None and order.submission.webhook_url is None:
-        own = await services.database.run(find_webhook(order.caller.account_id))
-        if own is None or own.url is None:
-            raise WebhookMissing
+    is_unaddressed = url is None and order.submission.webhook_url is None
+    if events and is_unaddressed and not await services.database.run(list_webhooks(order.caller.account_id)):
+        raise WebhookMissing
     return order.with_webhook(url, events)
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from api.http.bodies.bodies import read_json, refuse_length
 from api.http.bodies.fields import ignore_unknown
-from api.http.bodies.forms import FormReader, FormShape, Upload
+from api.http.bodies.forms import SMALLER, FormReader, FormShape, Upload
 from api.services.auth import header_key, query_key
 from api.services.services import Services
 from api.work.common_fields import HEADERS
@@ -46,6 +46,7 @@ class Receiver:
             max_file_bytes=api.max_upload_bytes,
             max_field_bytes=api.max_json_bytes,
             max_bytes=self._max_bytes,
+            remedy=kind.larger_files or SMALLER,
         )
 
     async def receive(self, req: falcon.asgi.Request, upload: Upload) -> Received:

@@ -14,16 +14,8 @@ from api.http.bodies.forms import Upload
 from api.http.request_context import RequestContext
 from api.services.services import Services
 from pipeline.accounts.keys import Caller
-from pipeline.errors import (
-    AccountSuspended,
-    InsufficientCredits,
-    KeyCreditsUsed,
-    PressroomError,
-    RateLimitExceeded,
-    ServiceUnavailable,
-    Unauthorized,
-    Unprocessable,
-)
+from pipeline.errors import PressroomError, ServiceUnavailable
+from pipeline.jobs.refusals import raise_refusal
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import AnyKind, as_rows
 from pipeline.lifecycle import Priority, Submission, Submitted, submit
@@ -33,19 +25,6 @@ from pipeline.settings import Settings
 
 #: A submission with more items has a transaction of its own: it takes long, and others would wait for it.
 FEW_ITEMS = 32
-
-
-class IdempotencyKeyReused(Unprocessable):
-    """The Idempotency-Key stands for another request."""
-
-    code = "idempotency_key_reused"
-    field = "Idempotency-Key"
-
-
-class TooManyOpenItems(RateLimitExceeded):
-    """The account has more unfinished work than it may have at once."""
-
-    code = "too_many_open_items"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,25 +162,7 @@ async def submit_job(services: Services, submission: Submission, *, alone: bool)
         submitted = await services.database.run(statement)
     else:
         submitted = await services.submissions.run(statement, order=f"{submission.account_id} {submission.kind}")
-    match submitted.outcome:
-        case "insufficient":
-            raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
-        case "key_limit":
-            raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
-        case "conflict":
-            raise IdempotencyKeyReused(
-                "This Idempotency-Key was sent with another body before; use a new one for a new request."
-            )
-        case "too_many":
-            raise TooManyOpenItems(
-                f"This request has {len(submission.items):,} items and the account has {submitted.open_items or 0:,} "
-                f"unfinished; {submission.max_open_items:,} may be unfinished at once. Wait for some to end.",
-                retry_after=timedelta(seconds=30),
-            )
-        case "suspended":
-            raise AccountSuspended
-        case "unauthorized":
-            raise Unauthorized
+    raise_refusal(submitted, submission)
     return submitted
 
 

@@ -6,21 +6,33 @@ from typing import Any
 
 import falcon.asgi
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from api.http.bodies.fields import read_fields, refuse_marks, require_files, with_uploads
 from api.http.bodies.forms import FormShape, Upload
+from api.http.parameters import DRY_RUN
 from api.http.request_context import context_of
 from api.services.services import Services
 from api.services.waiting import Waiter
+from api.work.answers import show_json
 from api.work.common_fields import add_priority, add_webhook
 from api.work.delivering import answer
 from api.work.preferences import Preference, read_idempotency_key, read_preference
 from api.work.receiving import Receiver, Sent
-from api.work.submitting import Order, submit_order
+from api.work.submitting import Order, is_replay, submit_order
 from pipeline.accounts.keys import Caller
 from pipeline.identifiers import uuid7
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
+from pipeline.storage.resumable import ResumableUpload, UploadIncomplete, UploadNotFound, UploadUsed, find_upload
+
+
+class Price(TypedDict):
+    """What a request would cost at most, and into how many items it would be cut."""
+
+    dry_run: bool
+    credits: int
+    items: int
 
 
 class Work:
@@ -37,6 +49,9 @@ class Work:
         services = self._services
         async with Upload(services.artifacts, uuid7()) as upload:
             order = await self._order(req, upload)
+            if DRY_RUN.read(req) == "true":
+                show_json(resp, _price(order))
+                return
             preference = read_preference(req)
             waits = not preference.is_immediate and self._kind.answer.receipt is None
             # Before the request is counted: without a place to wait it was not made.
@@ -55,6 +70,7 @@ class Work:
         context, idempotency_key = context_of(req), read_idempotency_key(req)
         offers = await self._services.offer_cache.offers()
         kind = self._kind_of(request)
+        resumable = await self._resumable(caller, kind, request, upload)
 
         def checked() -> Order:
             kind.check(request, offers)
@@ -72,10 +88,38 @@ class Work:
             )
 
         if kind.limits.body_bytes is None:
-            return checked()
+            order = checked()
+            if kind.resumable is not None and getattr(request, kind.resumable) is not None:
+                await self._check_resumable(resumable, order)
+            return order
         # Ten thousand hosts in other scripts take seconds to check; the event loop answers others meanwhile.
         async with self._services.large_requests:
             return await asyncio.to_thread(checked)
+
+    async def _resumable(
+        self, caller: Caller, kind: AnyKind, request: BaseModel, upload: Upload
+    ) -> ResumableUpload | None:
+        """Return the resumable upload that a request names, whose id its job takes: sent twice, it is one job."""
+        if kind.resumable is None or (named := getattr(request, kind.resumable)) is None:
+            return None
+        upload.job_id = named
+        found = await self._services.database.run(find_upload(named, caller.account_id))
+        if found is not None and found.name:
+            upload.names[kind.resumable] = found.name
+        return found
+
+    async def _check_resumable(self, found: ResumableUpload | None, order: Order) -> None:
+        """Refuse an upload that is not there, not complete, or another request's.
+
+        Raises UploadNotFound, UploadIncomplete, UploadUsed."""
+        if found is None:
+            # Once its job has ended an upload expires; the request may still be repeated under its Idempotency-Key.
+            if not await is_replay(self._services, order.submission):
+                raise UploadNotFound
+        elif not found.is_complete:
+            raise UploadIncomplete(found)
+        elif found.request_hash not in (None, order.submission.request_hash):
+            raise UploadUsed(found.id)
 
     async def _with_common(self, req: falcon.asgi.Request, fields: Mapping[str, Any], order: Order) -> Order:
         """Return the order with the webhook and the priority that a request names. Raises InvalidRequest."""
@@ -104,3 +148,9 @@ class Work:
         request = read_fields(model, sent)
         refuse_marks(self._kind, request, upload.hashes)
         return request
+
+
+def _price(order: Order) -> Price:
+    """Return the price of an order. A recording's is that of its first minute, as its length is not known yet."""
+    items = order.submission.items
+    return {"dry_run": True, "credits": sum(price for _, price, _ in items), "items": len(items)}

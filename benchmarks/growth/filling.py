@@ -81,10 +81,7 @@ def _write(connection: psycopg.Connection, size: Size) -> None:
         connection.execute(_KEY, {"key": key, "account": account, "name": f"key {number}", "number": str(number)})
     kept = {"kept": timedelta(days=KEPT_DAYS), "results": timedelta(days=RESULTS_DAYS)}
     connection.execute(_FINISHED, {"account": ACCOUNT, "keys": list(KEYS), "count": size.finished, **kept})
-    for account, keys, count in (
-        (ACCOUNT, list(KEYS), size.open),
-        (NEIGHBOUR, [NEIGHBOURS_KEY], NEIGHBOURS_OPEN),
-    ):
+    for account, keys, count in ((ACCOUNT, list(KEYS), size.open), (NEIGHBOUR, [NEIGHBOURS_KEY], NEIGHBOURS_OPEN)):
         connection.execute(_OPEN, {"account": account, "keys": keys, "count": count})
     connection.execute(_BALANCES)
     connection.execute(_COUNTERS)

@@ -1,8 +1,7 @@
 """Peers: other people's job queues beside Pressroom, on the same servers, in one run; it writes docs/benchmarks.md.
 
-`python -m benchmarks peers` makes a virtual environment for each, once. What runs in those is in `programs/`; what
-is installed there is pinned in `requirements/`.
-"""
+`python -m benchmarks peers` makes a virtual environment for each, once. What runs in those is in `programs/`; what is
+installed there is pinned in `requirements/`."""
 
 from collections.abc import Iterator
 

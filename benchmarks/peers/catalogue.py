@@ -29,7 +29,6 @@ class Peer:
     worker: tuple[str, ...]
     promise: str
     settings: str
-    documents: str
     keeps: str = "Redis"
     setup: tuple[tuple[str, ...], ...] = ()
     #: More of the worker's environment.
@@ -57,7 +56,6 @@ class Peer:
 PEERS = (
     Peer(
         "celery",
-        documents="https://docs.celeryq.dev/en/stable/getting-started/backends-and-brokers/redis.html",
         front=WSGI,
         worker=(
             "-m",
@@ -81,7 +79,6 @@ PEERS = (
     ),
     Peer(
         "rq",
-        documents="https://python-rq.org/",
         front=WSGI,
         worker=("-m", "rq.cli", "worker", "--quiet", "--maintenance-interval=1", "--job-monitoring-interval=1", "peer"),
         promise=(
@@ -96,7 +93,6 @@ PEERS = (
     ),
     Peer(
         "arq",
-        documents="https://arq-docs.helpmanual.io/",
         front=ASGI,
         worker=("-m", "arq", "arq_peer.Worker", "--custom-log-dict=arq_peer.LOGS"),
         promise=(
@@ -110,7 +106,6 @@ PEERS = (
     ),
     Peer(
         "taskiq",
-        documents="https://github.com/taskiq-python/taskiq-redis",
         front=ASGI,
         worker=("-m", "taskiq", "worker", "taskiq_peer:broker", "--workers=1", "--log-level=WARNING"),
         promise=(
@@ -124,7 +119,6 @@ PEERS = (
     ),
     Peer(
         "dramatiq",
-        documents="https://dramatiq.io/advanced.html",
         front=WSGI,
         worker=("-m", "dramatiq", "dramatiq_peer", "--processes=1", "--threads=8"),
         promise=(
@@ -139,7 +133,6 @@ PEERS = (
     ),
     Peer(
         "procrastinate",
-        documents="https://procrastinate.readthedocs.io/en/stable/howto/production/retry_stalled_jobs.html",
         front=ASGI,
         worker=(
             "-m",
@@ -163,7 +156,6 @@ PEERS = (
     ),
     Peer(
         "pgqueuer",
-        documents="https://pgqueuer.readthedocs.io/en/latest/",
         front=ASGI,
         worker=("pgqueuer_peer.py", "worker"),
         promise=(

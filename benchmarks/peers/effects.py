@@ -1,7 +1,6 @@
 """Effects: a kind of job of ours that does what the peers' jobs do, so that kills can be told apart from each other.
 
-`PRESSROOM_KINDS=benchmarks.peers.effects:Effect` adds it to any process.
-"""
+`PRESSROOM_KINDS=benchmarks.peers.effects:Effect` adds it to any process."""
 
 import os
 import sys
@@ -30,7 +29,7 @@ class EffectRequest(Request):
 
 
 class EffectOutput(Stored):
-    """Which job it was."""
+    """The name of the job."""
 
     name: str = ""
 

@@ -1,7 +1,6 @@
 """Page: docs/benchmarks.md and its plots, from findings and page.md beside this file.
 
-`python -m benchmarks.peers.page` writes it again from the findings of the last full run.
-"""
+`python -m benchmarks.peers.page` writes it again from the findings of the last full run."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.quality [speech] [transcription] [posts] [pictures] [covers]`: print tables. Takes minutes."""
+"""`python -m benchmarks.quality [speech] [transcription] [speakers] [posts] [pictures] [covers]`: print tables.
+
+It takes minutes."""
 
 import argparse
 import logging
@@ -16,6 +18,7 @@ from benchmarks.quality.naturalness import opinion
 from benchmarks.quality.pictures import judge_pictures, picture_samples, pictures_rows, ready_captioners
 from benchmarks.quality.posts import judge_all, posts_rows, ready_engines, samples
 from benchmarks.quality.prompts import INSTALL, SPEAKERS, Prompt, read_prompts, with_noise
+from benchmarks.quality.speakers import speakers_rows
 from benchmarks.quality.speaking import Speech, sentences, speak_apart
 from benchmarks.quality.words import count_errors
 from benchmarks.report import machine
@@ -23,7 +26,7 @@ from benchmarks.report import machine
 #: Engines, each with the language that it speaks.
 ENGINES = (
     *("espeak:en", "hibari:en", "piper:en", "kokoro:en"),
-    *(f"{engine}:{language}" for language in ("es", "fr", "it", "pt", "ja") for engine in ("espeak", "kokoro")),
+    *(f"{engine}:{language}" for language in ("es", "fr", "it", "pt", "hi", "ja") for engine in ("espeak", "kokoro")),
 )
 #: Languages written without spaces: their signs are counted as words.
 SPACELESS = ("ja",)
@@ -32,7 +35,7 @@ SPACELESS = ("ja",)
 def main() -> None:
     """Measure what the command line names; by default everything."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    known = ["speech", "transcription", "posts", "pictures", "covers", []]
+    known = ["speech", "transcription", "speakers", "posts", "pictures", "covers", []]
     parser.add_argument("what", nargs="*", choices=known, help="default: all")
     parser.add_argument("--count", type=int, default=100, help="sentences of each engine, prompts of each language")
     parser.add_argument("--languages", default=",".join(SPEAKERS), help="those of the recordings")
@@ -47,6 +50,8 @@ def main() -> None:
             _print(speech_rows(wanted.engines.split(","), wanted.count, folder))
         if "transcription" in (wanted.what or ["transcription"]):
             _print(transcription_rows(wanted.languages.split(","), wanted.count, folder))
+        if "speakers" in (wanted.what or ["speakers"]):
+            _print(speakers_rows(folder))
     if "posts" in (wanted.what or ["posts"]):
         judged = [(engine.name, list(judge_all(engine))) for engine in ready_engines()]
         _print(posts_rows(judged))

@@ -1,7 +1,6 @@
 """Naturalness: how good people would call a voice (1 to 5), by DNSMOS P.808 of Microsoft (MIT).
 
-The package speechmos has the network; its own code wants librosa for the spectrum that is made here by NumPy.
-"""
+The package speechmos has the network; its own code wants librosa for the spectrum that is made here by NumPy."""
 
 import importlib.util
 from functools import cache

@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import regex
 
@@ -57,9 +58,9 @@ def ready_captioners() -> list[Captioner]:
     return list(family.engines)
 
 
-def judge_pictures(engine: Captioner) -> Iterator[Judged]:
-    """Yield what an engine makes of each picture, one at a time, as a short text."""
-    for drawn in drawn_pictures():
+def judge_pictures(engine: Captioner, *, every: int = 1) -> Iterator[Judged]:
+    """Yield what an engine makes of each picture, or of every n-th, one at a time, as a short text."""
+    for drawn in islice(drawn_pictures(), 0, None, every):
         picture = Picture(drawn.image, "PNG", opaque=drawn.opaque, notes=drawn.notes)
         began = time.perf_counter()
         (said,) = engine.caption([CaptionRequest(picture, ("short",), drawn.language)])

@@ -21,7 +21,9 @@ SPEAKERS: Mapping[str, str] = {
     "it": "it_IT_m_Carlo",
     "ru": "ru_RU_f_IvrvoiceRU",
 }
-INSTALL = "apt-get install -y " + " ".join(f"asterisk-core-sounds-{language}-wav" for language in SPEAKERS)
+INSTALL = "apt-get install -y " + " ".join(
+    f"asterisk-core-sounds-{language} asterisk-core-sounds-{language}-wav" for language in SPEAKERS
+)
 #: A text is taken that is speech alone, not a description, has some words and no character that was lost.
 DESCRIBED = re.compile(r"[\[\]<>()«»/]|\.\.\.|\w\?\w|\w\? [a-z]")
 LEAST_WORDS = 5

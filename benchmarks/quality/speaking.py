@@ -1,7 +1,6 @@
 """Speaking: what an engine makes of the sentences, in a process of its own, so that its memory is its own.
 
-`python -m benchmarks.quality.speaking ENGINE LANGUAGE FOLDER COUNT` writes a WAV a sentence, and figures as JSON.
-"""
+`python -m benchmarks.quality.speaking ENGINE LANGUAGE FOLDER COUNT` writes a WAV a sentence, and figures as JSON."""
 
 import json
 import statistics

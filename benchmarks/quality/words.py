@@ -9,7 +9,9 @@ from typing import Any
 import jiwer
 from num2words import num2words
 
-#: What Whisper's own normaliser leaves different, after it.
+from capabilities.speech.normalization.reading import spoken_form
+
+#: Words that Whisper's own normaliser leaves different; applied after it.
 SAME = (
     (re.compile(r"\b(\d+)(?:st|nd|rd|th)\b"), r"\1"),  # May 8th
     (re.compile(r"\bkm\b"), "kilometers"),
@@ -24,6 +26,11 @@ SAME = (
     (re.compile(r"\b(?:[a-z] )+[a-z]\b"), lambda found: found.group().replace(" ", "")),  # p.m., U.S.
 )
 FIGURES = re.compile(r"\d{1,6}")
+#: Languages whose figures num2words can say.
+SAID_BY_NUM2WORDS = frozenset({"de", "es", "fr", "it", "pt", "ru"})
+#: Languages whose letters have marks that Whisper's normaliser would drop, as Hindi's vowels.
+MARKED = frozenset({"hi"})
+SIGNS = re.compile(r"[।.,;:!?\"'()“”‘’–—-]+")
 CLOCK = re.compile(r"(?<=\d):(?=\d\d\b)")
 
 
@@ -50,9 +57,14 @@ def count_errors(texts: Sequence[tuple[str, str]], *, language: str = "en") -> E
 def plain(text: str, language: str = "en") -> str:
     """Return a text in the form in which texts are compared: lower case, without signs, numbers as digits."""
     if language != "en":
-        # The prompts leave accents out, and have figures where others have words.
-        spelled = FIGURES.sub(lambda found: f" {num2words(int(found.group()), lang=language)} ", text)
-        return " ".join(_normaliser(language)(spelled).split())
+        # Texts have figures and short forms where others have words.
+        text = spoken_form(text, language)
+        if language in SAID_BY_NUM2WORDS:
+            text = FIGURES.sub(lambda found: f" {num2words(int(found.group()), lang=language)} ", text)
+        if language in MARKED:
+            return " ".join(SIGNS.sub(" ", text.casefold()).split())
+        # The prompts leave accents out.
+        return " ".join(_normaliser(language)(text).split())
     text = " ".join(str(_normaliser("en")(CLOCK.sub("", text))).split())
     for pattern, same in SAME:
         text = pattern.sub(same, text)

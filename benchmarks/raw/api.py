@@ -51,7 +51,7 @@ class Jobs:
     async def _submit(self, job_id: UUID, request: Any) -> None:
         async with self._pool.connection() as connection:
             await connection.execute(INSERT, (job_id, Jsonb(request)))
-        # What RedisBroker.enqueue does, without its script: two commands in one round trip.
+        # Does as RedisBroker.enqueue, without its script: two commands in one round trip.
         message_id = str(uuid4())
         message = Message(QUEUE, ACTOR, (str(job_id),), {}, {"redis_message_id": message_id})
         pipe = self._redis.pipeline(transaction=False)

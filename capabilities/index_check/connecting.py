@@ -97,6 +97,21 @@ def find_sites(
     return owner, list(wanted) or sites
 
 
+def consent_url(settings: Settings, redirect: str, verifier: str, state: str) -> str:
+    """Return the address at which Google asks a person for access. Raises NotReady."""
+    from capabilities.index_check.engines.search.owners.google_access import BrowserConsent
+
+    return BrowserConsent(settings.of(SearchSettings), redirect, verifier).url(state)
+
+
+def consented(settings: Settings, redirect: str, verifier: str, code: str) -> dict[str, Any]:
+    """Return the credentials of a person who has consented. Raises InvalidRequest, NotReady."""
+    from capabilities.index_check.engines.search.owners.google_access import BrowserConsent
+
+    with service_errors():
+        return BrowserConsent(settings.of(SearchSettings), redirect, verifier).credentials(code)
+
+
 def connecting(
     settings: Settings, account_id: UUID, service: str, name: str, credentials: Mapping[str, Any], sites: Sequence[str]
 ) -> Statement[UUID | None]:

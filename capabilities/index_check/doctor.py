@@ -16,8 +16,8 @@ from capabilities.index_check.engines.search.base.client import PageTooLarge, Se
 from capabilities.index_check.engines.search.base.provider import OPERATORS, Provider
 from capabilities.index_check.engines.search.base.verdict import Verdict, classify
 from capabilities.index_check.handlers.feedback import event_of
-from capabilities.index_check.handlers.unchecked import advice_on
 from capabilities.index_check.providers import pacing
+from capabilities.index_check.providers.causes import advice_on
 from capabilities.index_check.providers.circuit_breaker import note
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database
@@ -43,9 +43,9 @@ def examine_services(
     ask: bool | None,
 ) -> dict[str, tuple[Mark, str]]:
     """Return the state of each search provider among the engines that are ready; ask where that is wanted."""
-    providers = [engine for engine in engines if hasattr(engine, "pace_name")]
+    providers = [engine for engine in engines if isinstance(engine, Provider)]
     to_ask = [one for one in providers if _is_to_be_asked(one, breakers.get(one.pace_name), ask=ask)]
-    answers = ask_providers(to_ask, settings, database_url)
+    answers = _ask(to_ask, settings, database_url)
     return {one.name: _state(one, breakers.get(one.pace_name), answers.get(one.pace_name)) for one in providers}
 
 
@@ -65,7 +65,7 @@ def examine(settings: Settings, database_url: str | None) -> Iterator[Finding]:
         yield Finding(f"{one.connection.service}: {one.site}", mark, f"{one.state} ({whose})")
 
 
-def ask_providers(providers: Sequence[Any], settings: Settings, database_url: str | None) -> Mapping[str, Verdict]:
+def _ask(providers: Sequence[Provider], settings: Settings, database_url: str | None) -> Mapping[str, Verdict]:
     """Ask providers, and note their answers for all processes; return the verdicts by pace name.
 
     A provider that a pool is asking at this moment is left out: its pace allows no other query."""
@@ -74,28 +74,26 @@ def ask_providers(providers: Sequence[Any], settings: Settings, database_url: st
     if not providers:
         return {}
     if database_url is None:
-        return try_providers(providers, search)
+        return _try_all(providers, search)
     try:
         with Database(database_url, patience=PATIENCE) as database:
             database.run(pacing.add_providers([one.pace_name for one in providers]))
             free = [
                 one for one in providers if database.run(pacing.book(one.pace, alone=one.pace.alone, busy_for=BUSY_FOR))
             ]
-            verdicts = try_providers(free, search)
+            verdicts = _try_all(free, search)
             for one in free:
-                verdict = verdicts[one.pace_name]
-                event = event_of(one, verdict)
-                database.run(note(one.pace_name, event, search, reason=verdict.cause, asked_for=verdict.rest))
+                found = verdicts[one.pace_name]
+                event = event_of(one, found)
+                database.run(note(one.pace_name, event, search, reason=found.cause, asked_for=found.rest))
+            return verdicts
     except (PressroomError, psycopg.Error):
         return {}
-    return verdicts
 
 
-def try_providers(providers: Sequence[Provider], settings: SearchSettings) -> Mapping[str, Verdict]:
+def _try_all(providers: Sequence[Provider], settings: SearchSettings) -> Mapping[str, Verdict]:
     """Ask all providers at once for the control site; return their verdicts by pace name."""
-    if not providers:
-        return {}
-    with closing(SearchClient(settings)) as client, ThreadPoolExecutor(len(providers)) as threads:
+    with closing(SearchClient(settings)) as client, ThreadPoolExecutor(len(providers) or 1) as threads:
         verdicts = threads.map(partial(_try, client, settings), providers)
         return {one.pace_name: verdict for one, verdict in zip(providers, verdicts, strict=True)}
 
@@ -114,17 +112,13 @@ def _try(client: SearchClient, settings: SearchSettings, provider: Provider) -> 
     return Verdict("error", "empty_unproven") if is_empty else verdict
 
 
-def _is_free(provider: Any) -> bool:
-    return not getattr(provider, "needs_key", False)
-
-
-def _is_to_be_asked(provider: Any, breaker: Breaker | None, *, ask: bool | None) -> bool:
+def _is_to_be_asked(provider: Provider, breaker: Breaker | None, *, ask: bool | None) -> bool:
     if ask is False or (breaker is not None and (breaker.is_resting or breaker.has_answered)):
         return False
-    return ask or _is_free(provider)
+    return ask or not provider.needs_key
 
 
-def _state(provider: Any, breaker: Breaker | None, verdict: Verdict | None) -> tuple[Mark, str]:
+def _state(provider: Provider, breaker: Breaker | None, verdict: Verdict | None) -> tuple[Mark, str]:
     if verdict is not None:
         if verdict.is_answer:
             return Mark.READY, "ready, it answered just now"
@@ -135,5 +129,5 @@ def _state(provider: Any, breaker: Breaker | None, verdict: Verdict | None) -> t
     if breaker is not None and breaker.answered_at and breaker.has_answered:
         minutes = (breaker.now - breaker.answered_at) // timedelta(minutes=1)
         return Mark.READY, f"ready, it answered {minutes} min ago"
-    charged = "" if _is_free(provider) else ", which its provider charges like any query"
+    charged = ", which its provider charges like any query" if provider.needs_key else ""
     return Mark.ABSENT, f"set up, but it has not answered within the hour; `pressroom doctor --ask` asks it{charged}"

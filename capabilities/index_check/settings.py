@@ -88,6 +88,10 @@ class SearchConsoleSettings(SiteServiceSettings):
     sites_url: WebUrl = Field("https://www.googleapis.com/webmasters/v3/sites", description="The list of sites.")
     token_url: WebUrl = Field("https://oauth2.googleapis.com/token", description="Source of access tokens.")
     consent_url: WebUrl = Field("https://accounts.google.com/o/oauth2/v2/auth", description="Page of the consent.")
+    client_id: str | None = Field(
+        None, description="OAuth client (web application): accounts connect by signing in to Google in the dashboard."
+    )
+    client_secret: SecretStr | None = Field(None, description="Its secret.")
 
 
 class BingWebmasterSettings(SiteServiceSettings):
@@ -158,7 +162,6 @@ class SearchSettings(Section):
 
     @property
     def reuse(self) -> Reuse:
-        """How long answers are reused."""
         return Reuse(timedelta(days=self.fresh_days), timedelta(hours=self.fresh_hours))
 
     def _is_set_up(self, name: str) -> bool:
@@ -180,7 +183,7 @@ class IndexNowSettings(BaseModel):
 
     @property
     def is_set_up(self) -> bool:
-        """Whether there is a key; a template of settings has an empty one."""
+        """True if there is a key; a template of settings has an empty one."""
         return bool(self.key or self.keys)
 
 
@@ -192,7 +195,7 @@ class BingSubmitSettings(BaseModel):
 
     @property
     def is_set_up(self) -> bool:
-        """Whether there is a key."""
+        """True if there is a key."""
         return bool(self.api_key)
 
 

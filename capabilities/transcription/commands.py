@@ -2,25 +2,33 @@
 
 import asyncio
 import os
+import tempfile
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import Progress, TaskID
 
-from capabilities.transcription.kinds.transcripts import ENDINGS, Format
+from capabilities.transcription.kinds.transcripts import ENDINGS, MOST_SPEAKERS, Format
 from pipeline.errors import InvalidRequest, PressroomError
+from pipeline.settings import Settings
 from pressroom.errors import PressroomError as ServiceError
 from scripts.commands import SERVICE, under
 from scripts.options import Data, ServiceUrl, find_service
 from scripts.service import outcome_of_cancelling, said
 from scripts.terminal import plain, progress_bar, tell
+from workers.media.audio.ffmpeg import find_ffmpeg
 
 if TYPE_CHECKING:
     from pressroom import AsyncPressroom
     from pressroom.documents.jobs import Job
 
-ROUTE = "/tts/stt"
+ROUTE, LONG_ROUTE = "/tts/stt", "/transcriptions"
+#: Larger recordings are converted before they are sent: Whisper hears 16 kHz mono alone.
+MOST_AS_IT_IS = 25 * 2**20
+COMPACT = ("-map", "0:a:0", "-ac", "1", "-ar", "16000", "-c:a", "libopus", "-b:a", "32k", "-f", "ogg", "fd:")
+CONVERTING_LIMIT = timedelta(minutes=30)
 #: Recordings that are sent at once.
 AT_ONCE = 4
 #: Longest wait for a cancellation, as a person waits for it after Ctrl-C.
@@ -34,6 +42,9 @@ def transcribe(
     prompt: Annotated[
         str | None, typer.Option(help="A hint of up to 1,000 characters: names and words as they are spelled.")
     ] = None,
+    speakers: Annotated[
+        int | None, typer.Option(min=1, max=MOST_SPEAKERS, help="Tell who speaks, of so many people.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for the texts. Default: beside each file.")
     ] = None,
@@ -41,10 +52,12 @@ def transcribe(
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
-    """Transcribe recordings. If one fails, the others go on. Ctrl-C cancels the rest."""
+    """Transcribe recordings of up to four hours. If one fails, the others go on. Ctrl-C cancels the rest."""
     texts = {recording: (out or recording.parent) / (recording.stem + ENDINGS[form]) for recording in recordings}
     _check(texts, overwrite=overwrite)
-    fields = {"language": language, "response_format": form} | ({"prompt": prompt} if prompt else {})
+    fields: dict[str, Any] = {"language": language, "response_format": form} | ({"prompt": prompt} if prompt else {})
+    if speakers is not None:
+        fields |= {"diarize": True, "speakers": speakers}
     failed = asyncio.run(_transcribe_all(*find_service(url, data), texts, fields))
     for recording, text in texts.items():
         if recording not in failed:
@@ -101,7 +114,13 @@ async def _transcribe_all(
 async def _transcribe(
     client: "AsyncPressroom", recording: Path, text: Path, fields: dict[str, Any], bar: Progress, line: TaskID
 ) -> None:
-    job = await client.submit(ROUTE, fields, {"audio": recording})
+    if not _is_large(recording):
+        job = await client.submit(ROUTE, fields, {"audio": recording})
+    else:
+        with tempfile.TemporaryFile(prefix="pressroom-") as made:
+            compact = await asyncio.to_thread(_convert, recording, made)
+            upload = await client.upload(made if compact else recording, name=recording.name)
+        job = await client.submit(LONG_ROUTE, {**fields, "upload": upload})
     try:
         await client.wait(job.id, progress=lambda now: _show(bar, line, now))
         await client.result(job.id, to=text)
@@ -109,6 +128,21 @@ async def _transcribe(
         told = plain(f"{recording}: {await _cancel(client, job)}")
         bar.console.print(told, highlight=False, soft_wrap=True)
         raise
+
+
+def _is_large(recording: Path) -> bool:
+    return recording.stat().st_size > MOST_AS_IT_IS
+
+
+def _convert(recording: Path, made: IO[bytes]) -> bool:
+    """Write a recording as Ogg Opus; return whether that worked, or else the service says what is wrong with it."""
+    with (
+        recording.open("rb") as file,
+        find_ffmpeg(Settings()).start(
+            ["-protocol_whitelist", "fd", "-i", "fd:", *COMPACT], stdin=file, stdout=made, time_limit=CONVERTING_LIMIT
+        ) as run,
+    ):
+        return run.wait() and 0 < made.tell() < recording.stat().st_size
 
 
 def _show(bar: Progress, line: TaskID, job: "Job") -> None:

@@ -1,4 +1,4 @@
-"""What Alembic runs: migrations on the connection that `pipeline.database.migrate` hands in."""
+"""Alembic's program: migrations on the connection that `pipeline.database.migrate` hands in."""
 
 from alembic import context
 from sqlmodel import SQLModel

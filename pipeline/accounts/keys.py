@@ -5,7 +5,7 @@ import re
 import secrets
 import string
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
@@ -85,7 +85,7 @@ class KeyLimits:
     credits_per_month: int | None = None
     #: Paths that it may be used for, and what has an id below them.
     routes: tuple[str, ...] | None = None
-    #: Of requests that name none.
+    #: Priority of requests that name none.
     priority: Priority = "normal"
 
 
@@ -113,7 +113,12 @@ class Caller:
 
         A key's route allows the path itself and what has an id below it: /indexing/jobs allows
         /indexing/jobs/{job_id}/urls, and /tts does not allow /tts/batch."""
-        return self.routes is None or any(route == one or route.startswith(f"{one}/{{") for one in self.routes)
+        return self.routes is None or allows(self.routes, route)
+
+
+def allows(routes: Collection[str], route: str) -> bool:
+    """Return whether a key's routes allow a route (`Caller.may_use`)."""
+    return any(route == one or route.startswith(f"{one}/{{") for one in routes)
 
 
 _SELECT_CALLER = (
@@ -125,11 +130,7 @@ _SELECT_CALLER = (
 
 def find_caller(key_hash: bytes) -> Statement[Caller | None]:
     """Look a key up; None when it is unknown or revoked."""
-    return Statement(
-        f"{_SELECT_CALLER} WHERE k.hash = %(hash)s AND k.revoked_at IS NULL",
-        {"hash": key_hash},
-        _caller,
-    )
+    return Statement(f"{_SELECT_CALLER} WHERE k.hash = %(hash)s AND k.revoked_at IS NULL", {"hash": key_hash}, _caller)
 
 
 #: The condition that a key is not limited to other routes than %(route)s, as `Caller.may_use` has it.

@@ -1,8 +1,7 @@
 """Secret box: credentials of other services, encrypted before they are stored.
 
 The key is not in the database: who reads a copy of that has nothing. It is PRESSROOM_SECRETS_KEY, the same on all
-machines, or else a file in DATA, made when something is stored for the first time.
-"""
+machines, or else a file in DATA, made when something is stored for the first time."""
 
 import os
 from contextlib import suppress
@@ -14,7 +13,7 @@ from uuid import uuid4
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from pipeline.settings.installing import install_command
-from pipeline.storage.syncing import sync_folder
+from pipeline.storage.folders import sync_folder
 
 #: The name of the key's file in DATA.
 KEY_FILE = "secrets.key"

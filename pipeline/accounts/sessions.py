@@ -109,9 +109,7 @@ def find_session(token: str, *, idle: timedelta) -> Statement[Session | None]:
 def end_session(token_hash: bytes) -> Statement[None]:
     """Sign a browser out."""
     return Statement(
-        "DELETE FROM session WHERE token_hash = %(token)s RETURNING 1 AS ended",
-        {"token": token_hash},
-        nothing,
+        "DELETE FROM session WHERE token_hash = %(token)s RETURNING 1 AS ended", {"token": token_hash}, nothing
     )
 
 

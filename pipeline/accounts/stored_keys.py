@@ -61,53 +61,32 @@ _DELETE = _CHANGE.format(changes=SQL("revoked_at = now()"))
 
 def list_keys(account_id: UUID) -> Statement[list[Key]]:
     """Read the valid keys of an account, oldest first."""
-    return Statement(
-        f"{_SELECT} ORDER BY k.created_at, k.id",
-        {"account": account_id},
-        rows_of(Key),
-    )
+    return Statement(f"{_SELECT} ORDER BY k.created_at, k.id", {"account": account_id}, rows_of(Key))
 
 
 def find_key(key_id: UUID, account_id: UUID) -> Statement[Key | None]:
     """Read a valid key of an account; None when it has no such key."""
-    return Statement(
-        f"{_SELECT} AND k.id = %(key)s",
-        {"account": account_id, "key": key_id},
-        row_of(Key),
-    )
+    return Statement(f"{_SELECT} AND k.id = %(key)s", {"account": account_id, "key": key_id}, row_of(Key))
 
 
 def add_key_within(account_id: UUID, key: NewKey, name: str, limits: KeyLimits, *, most: int) -> Statement[bool]:
     """Give an account another key if it has fewer than `most`; returns whether it was given.
 
     Runs in one transaction with `lock_account` before it, so that two at once are counted one after the other."""
-    return Statement(
-        _ADD_WITHIN,
-        {**key_columns(account_id, key, name, limits), "most": most},
-        bool,
-        repeatable=False,
-    )
+    return Statement(_ADD_WITHIN, {**key_columns(account_id, key, name, limits), "most": most}, bool, repeatable=False)
 
 
 def change_key(key_id: UUID, account_id: UUID, changed: Mapping[str, Any]) -> Statement[bool]:
     """Change columns of a valid key, some of CHANGEABLE; returns whether the account has such a key."""
     changes = assignments(name for name in CHANGEABLE if name in changed) or SQL("id = id")
-    return Statement(
-        _CHANGE.format(changes=changes),
-        {**changed, "key": key_id, "account": account_id},
-        bool,
-    )
+    return Statement(_CHANGE.format(changes=changes), {**changed, "key": key_id, "account": account_id}, bool)
 
 
 def delete_key(key_id: UUID, account_id: UUID) -> Statement[str | None]:
     """Refuse a key of an account from now on; returns its name, None when there is no such key.
 
     Its row stays: the ledger names it."""
-    return Statement(
-        _DELETE,
-        {"key": key_id, "account": account_id},
-        _name,
-    )
+    return Statement(_DELETE, {"key": key_id, "account": account_id}, _name)
 
 
 def _name(rows: list[Row]) -> str | None:

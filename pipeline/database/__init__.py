@@ -11,22 +11,3 @@ from pipeline.database.database import (
     is_refused,
 )
 from pipeline.database.sql import SQL, assignments, columns, nothing, page_of, read_page, row_of, rows_of
-
-__all__ = [
-    "SQL",
-    "AsyncDatabase",
-    "Database",
-    "DatabaseUnavailable",
-    "Row",
-    "Statement",
-    "Transaction",
-    "assignments",
-    "columns",
-    "is_passing",
-    "is_refused",
-    "nothing",
-    "page_of",
-    "read_page",
-    "row_of",
-    "rows_of",
-]

@@ -1,8 +1,7 @@
 """Coalescer: requests that are made while a batch is being sent are sent together, as the next batch.
 
-Under load this saves most of what a round trip, a commit or a wake-up costs. A single request is sent at once; there
-is no timer.
-"""
+Under load this saves most of what a round trip, a commit or a wake-up costs. A single request is sent at once; there is
+no timer."""
 
 import asyncio
 import threading
@@ -48,10 +47,9 @@ class Batches(Generic[Request]):
 class Coalescer(Generic[Request, Answer]):
     """Sends requests of one event loop in batches, one batch at a time.
 
-    `send` returns an answer for each request, in order; an exception among them is raised to its own requester.
-    When it raises, each request of the batch is repeated by itself with `send_alone`, so that one failure does not fail
-    the others; without `send_alone` all of them fail. `key` sorts a batch, `limit` is the most requests in one.
-    """
+    `send` returns an answer for each request, in order; an exception among them is raised to its own requester. When it
+    raises, each request of the batch is repeated by itself with `send_alone`, so that one failure does not fail the
+    others; without `send_alone` all of them fail. `key` sorts a batch, `limit` is the most requests in one."""
 
     def __init__(
         self,
@@ -104,10 +102,7 @@ class Coalescer(Generic[Request, Answer]):
             _resolve(answer, one)
 
     async def _repeat(
-        self,
-        send: Callable[[Request], Awaitable[Answer]],
-        request: Request,
-        answer: "asyncio.Future[Answer]",
+        self, send: Callable[[Request], Awaitable[Answer]], request: Request, answer: "asyncio.Future[Answer]"
     ) -> None:
         (found,) = await asyncio.gather(send(request), return_exceptions=True)
         if not isinstance(found, BaseException) or isinstance(found, Exception):

@@ -2,8 +2,7 @@
 
 psycopg's own pipeline mode asks the socket and writes for every statement: 32 of them are 32 polls and 32 writes, and
 the server is woken by the first. Here all are written at once, and each connection keeps what it has found out about
-its statements.
-"""
+its statements."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

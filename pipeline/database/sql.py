@@ -1,8 +1,7 @@
 """SQL: statements composed of fragments, so that no value becomes part of a statement's text.
 
 Write `SQL("SELECT {columns} FROM job j").format(columns=COLUMNS)` where an f-string would be an injection waiting to
-happen; ruff's S608 refuses those. Compose at import where you can: the text is then ready, and its plan is cached.
-"""
+happen; ruff's S608 refuses those. Compose at import where you can: the text is then ready, and its plan is cached."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar

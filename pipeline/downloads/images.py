@@ -30,8 +30,7 @@ class ImageBlocked(ImageFailure):
 class ImageUnreachable(ImageFailure):
     """The picture's server could not be asked, or did not give the picture.
 
-    `is_passing`: the same request may succeed a little later. `answered`: the HTTP status that it was answered with.
-    """
+    `is_passing`: the same request may succeed a little later. `answered`: the HTTP status that it was answered with."""
 
     code = "image_unreachable"
 

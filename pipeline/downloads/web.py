@@ -118,9 +118,7 @@ class Web:
             trail = (*trail, Redirect(str(url), response.status))
             url = self._next(url, location, trail)
         raise Unfetched(
-            "redirects",
-            f"{shown(text)} redirects more than {self._settings.redirects} times, or in a circle.",
-            trail,
+            "redirects", f"{shown(text)} redirects more than {self._settings.redirects} times, or in a circle.", trail
         )
 
     async def _get(self, url: URL, trail: tuple[Redirect, ...]) -> aiohttp.ClientResponse:

@@ -1,8 +1,7 @@
 """Job lists: jobs by what is known of them, newest first, a page at a time.
 
 A list looks at the newest jobs that an index finds, some thousands at most, and says how far it came: with a million
-jobs of an account, counting all of them took 100 ms and a page in their middle 1,700 ms.
-"""
+jobs of an account, counting all of them took 100 ms and a page in their middle 1,700 ms."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -45,7 +44,7 @@ _FEW = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """Which jobs of an account, or of all accounts; a field that is None does not filter.
+    """A choice of the jobs of an account, or of all; a field that is None does not filter.
 
     `routes` are those that a key may use. `id_prefix` is the beginning of an id, with or without dashes; `since` and
     `until` are of its submission, the latter exclusive; `text` is somewhere in its request, whatever the case

@@ -118,11 +118,6 @@ def read_ended(job_id: UUID, kind: AnyKind) -> Statement[list[EndedItem]]:
             "SELECT {own}, {subject} AS subject, i.output #>> %(shown_by)s::text[] AS artifact, i.edited"
             " FROM item i WHERE i.job_id = %(job)s AND i.state IN ('done', 'failed', 'cancelled') ORDER BY i.index"
         ).format(own=own, subject=_SUBJECT.format(field=SQL("%(field)s::text"))),
-        {
-            "job": job_id,
-            "field": kind.subject,
-            "characters": SHOWN_CHARACTERS,
-            "shown_by": list(kind.shown_by) or None,
-        },
+        {"job": job_id, "field": kind.subject, "characters": SHOWN_CHARACTERS, "shown_by": list(kind.shown_by) or None},
         lambda rows: [read(row) for row in rows],
     )

@@ -4,16 +4,9 @@ import hashlib
 from uuid import UUID
 
 from pipeline.database import Statement
-from pipeline.errors import (
-    AccountSuspended,
-    InsufficientCredits,
-    KeyCreditsUsed,
-    RateLimitExceeded,
-    Unauthorized,
-)
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import AnyKind, Request, as_rows
-from pipeline.lifecycle import Submission, Submitted
+from pipeline.lifecycle import Submission
 from pipeline.settings import Settings
 
 
@@ -56,22 +49,3 @@ def submission_of(
         slice_size=kind.limits.slice_size,
         max_open_items=settings.limits.open_items,
     )
-
-
-def raise_refusal(submitted: Submitted, submission: Submission) -> None:
-    """Raise why a submission was refused; do nothing if it was not."""
-    match submitted.outcome:
-        case "insufficient":
-            raise InsufficientCredits(required=submitted.required, remaining=submitted.available or 0)
-        case "key_limit":
-            raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
-        case "too_many":
-            raise RateLimitExceeded(
-                f"The job has {len(submission.items):,} items and the account has {submitted.open_items or 0:,} "
-                f"unfinished ones; {submission.max_open_items:,} may be unfinished at once.",
-                code="too_many_open_items",
-            )
-        case "suspended":
-            raise AccountSuspended
-        case "unauthorized":
-            raise Unauthorized("The API key that should pay was revoked just now.")

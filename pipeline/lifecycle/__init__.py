@@ -1,12 +1,9 @@
 """The life cycle of jobs and items, and the ledger: the only writer of job, item, account and credit entry.
 
 Each transition is one atomic SQL function in lifecycle.sql, written once and given here as a statement that the async
-API and the sync workers run alike. docs/architecture.md draws the state machine.
-"""
+API and the sync workers run alike. docs/architecture.md draws the state machine."""
 
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account, suspend_account
-from pipeline.lifecycle.erasing import DELETED_MESSAGE, Erased, erase, erased, find_being_deleted
-from pipeline.lifecycle.keeping import edit, find_kept, keep
 from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
 from pipeline.lifecycle.reports import (
     Outcome,
@@ -16,6 +13,16 @@ from pipeline.lifecycle.reports import (
     report,
     report_then_claim,
     report_together,
+)
+from pipeline.lifecycle.retention import (
+    DELETED_MESSAGE,
+    Erased,
+    edit,
+    erase,
+    erased,
+    find_being_deleted,
+    find_kept,
+    keep,
 )
 from pipeline.lifecycle.schema import SCHEMA, install_sql
 from pipeline.lifecycle.submission import CANCELLED, PRIORITIES, Priority, Submission, Submitted, cancel, submit
@@ -37,57 +44,3 @@ from pipeline.lifecycle.sweep import (
     uncount,
     wake_waiting,
 )
-
-__all__ = [
-    "CANCELLED",
-    "CRASHED",
-    "DELETED_MESSAGE",
-    "EXPIRED",
-    "MAX_CRASHES",
-    "PRIORITIES",
-    "SCHEMA",
-    "SUSPENDED",
-    "SWEEP_ROWS",
-    "Beat",
-    "ClaimedItem",
-    "Erased",
-    "Outcome",
-    "Priority",
-    "Raised",
-    "Reaped",
-    "ReportedAndClaimed",
-    "Submission",
-    "Submitted",
-    "Taken",
-    "cancel",
-    "change_tier",
-    "claim",
-    "claim_alone",
-    "edit",
-    "end_suspended",
-    "erase",
-    "erased",
-    "expire",
-    "find_being_deleted",
-    "find_kept",
-    "forget",
-    "grant_credits",
-    "has_crashed_ready",
-    "heartbeat",
-    "install_sql",
-    "keep",
-    "open_account",
-    "overdue_machines",
-    "purge",
-    "raise_hold",
-    "reap",
-    "recover",
-    "report",
-    "report_then_claim",
-    "report_together",
-    "retire",
-    "submit",
-    "suspend_account",
-    "uncount",
-    "wake_waiting",
-]

@@ -57,7 +57,7 @@ class Job:
 
     @property
     def is_final(self) -> bool:
-        """Whether it has ended, one way or the other."""
+        """True if it has ended, one way or the other."""
         return self.finished_at is not None
 
     @property

@@ -47,11 +47,10 @@ def claim(
 ) -> Statement[list[ClaimedItem]]:
     """Lease the next items of one lane; `limits` names the lanes that the caller can serve, and how many of each.
 
-    `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself.
-    `oldest`: in the order of creation, then of id, whatever the round; otherwise by round, then id.
-    `together`: lanes whose items come together even after they were lost with their worker.
-    `queue` and `owners`: the names by which an operator may have paused the lanes; a lane of one kind has it as owner.
-    """
+    `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself. `oldest`: in the
+    order of creation, then of id, whatever the round; otherwise by round, then id. `together`: lanes whose items come
+    together even after they were lost with their worker. `queue` and `owners`: the names by which an operator may have
+    paused the lanes; a lane of one kind has it as owner."""
     lease_id = uuid7(tail=machine())  # so that the sweep can tell which machine was lost
     return call(
         "claim",
@@ -105,9 +104,7 @@ def heartbeat(beats: Sequence[Beat], *, lease_for: timedelta) -> Statement[set[i
         for beat in beats
     ]
     return call(
-        "heartbeat",
-        {"beats": Jsonb(rows), "lease_for": lease_for},
-        lambda found: {row["heartbeat"] for row in found},
+        "heartbeat", {"beats": Jsonb(rows), "lease_for": lease_for}, lambda found: {row["heartbeat"] for row in found}
     )
 
 

@@ -12,7 +12,7 @@
 -- too_many, unauthorized (the key was revoked meanwhile), suspended (the account is). An item is [input, price] or
 -- [input, price, lane]; without one its lane is the job's kind. Rounds count the jobs of each kind apart; priorities order
 -- an account's own (`overtake`).
--- Who is told of its end is the request's webhook, or else the account's.
+-- The request's webhook is told of its end, or else those that the account has then.
 CREATE FUNCTION lifecycle.submit(
     p_job uuid, p_account uuid, p_key uuid, p_kind text, p_route text, p_source text, p_request jsonb,
     p_request_id text, p_idempotency_key text, p_request_hash bytea, p_idempotency_window interval,
@@ -125,9 +125,6 @@ BEGIN
         v_webhook := gen_random_uuid();
         INSERT INTO webhook (id, account_id, secret) VALUES (v_webhook, p_account, p_webhook_secret);
         UPDATE account a SET webhook_id = v_webhook WHERE a.id = p_account;
-    ELSIF p_webhook_url IS NULL AND v_webhook IS NOT NULL THEN
-        SELECT w.url, coalesce(p_webhook_events, w.events) INTO p_webhook_url, p_webhook_events
-        FROM webhook w WHERE w.id = v_webhook;
     END IF;
 
     v_open_of_kind := coalesce((v_open_by_kind ->> p_kind)::bigint, 0);
@@ -703,8 +700,8 @@ END $$;
 
 -- settle: end a job that the caller has locked, once. Earned credits are captured; `released` is the rest, which the
 -- caller gives back to the account. `p_ok` and `p_failed` are items that have ended and are not counted yet. Without
--- `p_state` it is as its items are. A webhook that is to be told gets a delivery, whose body the sweep writes
--- (pipeline/jobs/job_ends.py); the trigger that tells of jobs which the release before ends is kept from it.
+-- `p_state` it is as its items are. If a webhook may want to know, there is a delivery, of which the sweep makes one for
+-- each that does (pipeline/jobs/job_ends.py); the trigger that tells of jobs which the release before ends is kept from it.
 CREATE FUNCTION lifecycle.settle(
     p_job uuid, p_state text, p_error jsonb, p_ok integer, p_failed integer, p_engine text,
     OUT state text, OUT account_id uuid, OUT released bigint
@@ -731,7 +728,7 @@ BEGIN
                                                       ORDER BY i.index LIMIT 1) END
     WHERE j.id = p_job AND j.finished_at IS NULL
     RETURNING j.state, j.account_id, j.api_key_id, j.kind, j.route, j.items_total, j.webhook_url,
-        j.credits_held - v_captured AS rest
+        j.webhook_events, j.credits_held - v_captured AS rest
     INTO v_job;
     IF NOT FOUND THEN
         RETURN;
@@ -746,7 +743,8 @@ BEGIN
     END IF;
     INSERT INTO ended_job (account_id, job_id, kind, items)
     VALUES (v_job.account_id, p_job, v_job.kind, v_job.items_total);
-    IF v_job.webhook_url IS NOT NULL THEN
+    IF v_job.webhook_events IS DISTINCT FROM '{}' AND (v_job.webhook_url IS NOT NULL OR EXISTS (
+        SELECT FROM webhook w WHERE w.account_id = v_job.account_id AND w.url IS NOT NULL)) THEN
         INSERT INTO webhook_delivery (id, job_id, url, body) VALUES (gen_random_uuid(), p_job, v_job.webhook_url, '{}');
     END IF;
     state := v_job.state;
@@ -931,7 +929,9 @@ BEGIN
             'message', p_message)) END
     WHERE j.id = p_job AND j.deleted_at IS NULL;
     IF FOUND THEN
-        -- What webhooks were told, or are still to be told, has the request's name and the error too.
+        -- What webhooks were told, or are still to be told, has the request's name and the error too. The sweep may be
+        -- writing it just now: the second statement sees what the first has waited for.
+        PERFORM FROM webhook_delivery d WHERE d.job_id = p_job FOR UPDATE;
         UPDATE webhook_delivery d SET body = jsonb_set(
             jsonb_set(d.body::jsonb, '{data,name}', 'null'), '{data,error}',
             coalesce((SELECT j.error - 'status' FROM job j WHERE j.id = p_job), 'null'))::text

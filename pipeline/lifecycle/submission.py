@@ -13,7 +13,7 @@ from pipeline.identifiers import uuid7
 from pipeline.lifecycle.schema import call
 from pipeline.webhooks.signing import make_secret
 
-#: Of requests and keys, the last first.
+#: Priorities of requests and keys; the last goes first.
 Priority = Literal["low", "normal", "high"]
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)
 
@@ -37,10 +37,9 @@ class Submission:
     idempotency_key: str | None = None
     idempotency_window: timedelta = timedelta(hours=24)
     max_open_items: int = 100_000
-    #: Whether an unfinished job of the same route and request hash is this one.
+    #: True if an unfinished job of the same route and request hash is this one.
     joins_open: bool = False
-    #: Where its end is told; None: where the account wants it. `webhook_events`: only of these; None: as the account
-    #: wants it, and of all where the request names an address.
+    #: Address to tell of its end; None: the account's webhooks. `webhook_events` limits the events; None: no limit.
     webhook_url: str | None = None
     webhook_events: Sequence[str] | None = None
     #: Orders the account's own items: another's turn never moves back.
@@ -53,8 +52,7 @@ class Submitted:
     """The outcome of a submission. Only `accepted` made a job; `replayed` names the first request's job.
 
     `created_at` is None when the job was there already: its row says. `available` is the account's balance; of
-    `key_limit`, what the key has left of its own credits of the month.
-    """
+    `key_limit`, what the key has left of its own credits of the month."""
 
     outcome: Literal[
         "accepted", "replayed", "conflict", "insufficient", "key_limit", "too_many", "unauthorized", "suspended"
@@ -111,7 +109,5 @@ CANCELLED = {
 def cancel(job_id: UUID, account_id: UUID | None) -> Statement[str | None]:
     """End a job at once; returns the state it was in, None for no such job. No account means the operator."""
     return call(
-        "cancel",
-        {"job": job_id, "account": account_id, "error": Jsonb(CANCELLED)},
-        lambda rows: rows[0]["cancel"],
+        "cancel", {"job": job_id, "account": account_id, "error": Jsonb(CANCELLED)}, lambda rows: rows[0]["cancel"]
     )

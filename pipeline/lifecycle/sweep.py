@@ -72,9 +72,7 @@ def recover(until: datetime | None, lost: Collection[str]) -> Statement[int]:
 def reap() -> Statement[Reaped | None]:
     """Take the items of one job back from workers whose leases have run out."""
     return call(
-        "reap",
-        {"max_crashes": MAX_CRASHES, "error": Jsonb(CRASHED)},
-        lambda rows: Reaped(**rows[0]) if rows else None,
+        "reap", {"max_crashes": MAX_CRASHES, "error": Jsonb(CRASHED)}, lambda rows: Reaped(**rows[0]) if rows else None
     )
 
 

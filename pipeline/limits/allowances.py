@@ -1,8 +1,7 @@
 """Allowances: requests that a process admits by itself and reports to Redis a moment later (docs/decisions/0044).
 
 While an account is far from its limits, its requests don't wait for Redis. A process trusts the last count that it has
-read for a second, for a small share of the limit, and only while much is left.
-"""
+read for a second, for a small share of the limit, and only while much is left."""
 
 import asyncio
 import time

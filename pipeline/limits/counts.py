@@ -1,8 +1,7 @@
 """Counts: how many requests were made in the last minute and today, in Redis or, while it is away, in this process.
 
-Both use the `limits` library: its moving window for minutes, its counter for UTC days. In Redis its scripts run
-inside one of ours, so that a request costs one round trip, and a refused one is counted nowhere.
-"""
+Both use the `limits` library: its moving window for minutes, its counter for UTC days. In Redis its scripts run inside
+one of ours, so that a request costs one round trip, and a refused one is counted nowhere."""
 
 import time
 from dataclasses import dataclass

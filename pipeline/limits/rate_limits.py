@@ -2,8 +2,7 @@
 
 A minute is a window that moves, a day is one of the UTC calendar. Far from its limits an account's requests are
 admitted before Redis has counted them (`allowances.py`). While Redis is away each process counts by itself, so that no
-request fails because of it.
-"""
+request fails because of it."""
 
 import time
 from dataclasses import dataclass
@@ -84,8 +83,7 @@ class RateLimits:
     async def admit(self, caller: Caller, requests: int) -> RateLimitStatus:
         """Count requests; admitted while at least one is left, so a batch may overdraw and later ones wait.
 
-        Returns the limit that is nearest. Raises AccountLimitExceeded, KeyLimitExceeded.
-        """
+        Returns the limit that is nearest. Raises AccountLimitExceeded, KeyLimitExceeded."""
         use = self._caller_use(caller, requests)
         count = self._allowances.take(use) or await self._ask(use)
         minute, day, part = _statuses(use, count)

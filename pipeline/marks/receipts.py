@@ -21,7 +21,7 @@ from pipeline.lifecycle.jobs import Item, Job
 from pipeline.marks.identity import Identity
 from pipeline.timestamps import Timestamp, timestamp
 
-#: The field of an item's stored output that has the hashes of its files and of the models that made them.
+#: The field of an item's stored output that has the hashes of its files and models, and the tokens of its models.
 PROVENANCE = "_made"
 #: Most bytes of a receipt that is verified: a job of 100 items has 60 kB.
 MAX_BYTES = 8 * 2**20
@@ -33,6 +33,13 @@ class ReceiptInvalid(InvalidRequest):
     code = "receipt_invalid"
 
 
+class TokenCount(BaseModel):
+    """Tokens that models read and wrote."""
+
+    prompt: int = 0
+    completion: int = 0
+
+
 class ReceiptItem(BaseModel):
     """One item. Hashes are SHA-256 in hexadecimal."""
 
@@ -42,6 +49,7 @@ class ReceiptItem(BaseModel):
     output_sha256: str | None = Field(description="Of the stored result as canonical JSON; null if there is none.")
     files_sha256: list[str] = Field(description="Of the delivered files, as they were stored.")
     models: dict[str, str | None] = Field(description="Models by name, with the SHA-256 of their weights, if known.")
+    tokens: dict[str, TokenCount] = Field(default={}, description="By engine, as its server counts them.")
 
 
 class LedgerLine(BaseModel):
@@ -86,9 +94,12 @@ class Receipt(BaseModel):
     signature: ReceiptSignature
 
 
-def provenance(hashes: Mapping[str, str], models: Mapping[str, str | None]) -> dict[str, Any]:
+def provenance(
+    hashes: Mapping[str, str], models: Mapping[str, str | None], tokens: Mapping[str, TokenCount]
+) -> dict[str, Any]:
     """Return what an item keeps for its receipt."""
-    return {"files": dict(hashes), "models": dict(models)}
+    counts = {engine: count.model_dump() for engine, count in tokens.items()}
+    return {"files": dict(hashes), "models": dict(models), "tokens": counts}
 
 
 def read_ledger(job_id: UUID) -> Statement[list[tuple[str, int, int, Any]]]:
@@ -181,6 +192,7 @@ def _item(item: Item) -> ReceiptItem:
         output_sha256=hashlib.sha256(_canonical(output)).hexdigest() if item.output is not None else None,
         files_sha256=list(made.get("files", {}).values()),
         models=made.get("models", {}),
+        tokens=made.get("tokens", {}),
     )
 
 

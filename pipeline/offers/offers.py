@@ -82,9 +82,7 @@ def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
 def read_offers() -> Statement[list[Offer]]:
     """Read what all pools offer."""
     return Statement(
-        "SELECT family, engine, ready, needs, place, content FROM offer ORDER BY family, engine",
-        {},
-        rows_of(Offer),
+        "SELECT family, engine, ready, needs, place, content FROM offer ORDER BY family, engine", {}, rows_of(Offer)
     )
 
 
@@ -111,7 +109,7 @@ class Breaker:
 
     @property
     def has_answered(self) -> bool:
-        """Whether it has answered within ANSWER_LASTS, and so is ready."""
+        """True if it has answered within ANSWER_LASTS, and so is ready."""
         return self.answered_at is not None and self.now - self.answered_at < ANSWER_LASTS
 
 
@@ -123,7 +121,7 @@ class Fetchable:
     languages: tuple[str, ...] = ()
     voices: tuple[str, ...] = ()
     engine: str = ""
-    #: Whether a request that it would answer better lets it come.
+    #: True if a request that it would answer better lets it come.
     on_demand: bool = False
 
     @property

@@ -1,10 +1,9 @@
 """Processes: children that end when their parent dies, so that nothing is left running after a SIGKILL.
 
 Run as a file, with the interpreter's -I and -S, it is the shim between the supervisor and a program that is not ours:
-it asks the kernel for a signal at the supervisor's death, and becomes the program. What was asked for survives exec
-(prctl(2); not for set-user-ID programs) but not fork, so each program's own children ask again, by
-`die_with_parent()` in their main module.
-"""
+it asks the kernel for a signal at the supervisor's death, and becomes the program. The request survives exec (prctl(2);
+not for set-user-ID programs) but not fork, so each program's own children ask again, by `die_with_parent()` in their
+main module."""
 
 import ctypes
 import multiprocessing
@@ -32,8 +31,7 @@ def die_with_parent(parent: int | None = None, *, sent: signal.Signals = signal.
     """Have `sent` delivered to this process when its parent dies, and stop now if it is dead already.
 
     Call it from the main thread, early in a process's main module. `parent` is the pid that the parent must have; by
-    default it is taken from the environment that the shim sets.
-    """
+    default it is taken from the environment that the shim sets."""
     expected = _expected_parent() if parent is None else parent
     if sys.platform == "linux":
         _set_parent_death_signal(sent)
@@ -51,8 +49,7 @@ def take_once(number: signal.Signals, *, also: Callable[[], object] = lambda: No
 
     The kernel may tell of one death several times: a child of a process with threads goes to another of them when the
     one that made it ends, and so on to the last (prctl(2), PR_SET_PDEATHSIG). Dramatiq takes a second SIGTERM for a
-    user who does not wait, and ends a worker in the midst of its work.
-    """
+    user who does not wait, and ends a worker in the midst of its work."""
     known = signal.getsignal(number)
     if not callable(known):
         return

@@ -1,7 +1,6 @@
 """Endpoints as operators add, try and remove them: rows beside those of the file and the environment.
 
-A key is sealed before it is stored, and opened by the processes that use it.
-"""
+A key is sealed before it is stored, and opened by the processes that use it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -76,10 +75,7 @@ def forget_offers(engines: Sequence[str]) -> Statement[None]:
 
 
 def combine(
-    configured: Mapping[str, EndpointSettings],
-    stored: Sequence[StoredEndpoint],
-    paused: frozenset[str],
-    box: SecretBox,
+    configured: Mapping[str, EndpointSettings], stored: Sequence[StoredEndpoint], paused: frozenset[str], box: SecretBox
 ) -> dict[str, EndpointSettings]:
     """Return all endpoints; those of the file and the environment go before stored ones of the same name."""
     found = dict(configured) | {one.name: _opened(one, box) for one in stored if one.name not in configured}

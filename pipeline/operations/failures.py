@@ -27,7 +27,6 @@ class FailureGroup:
     message: str
     jobs: int
     accounts: int
-    first_at: datetime
     last_at: datetime
     last_job_id: UUID
 
@@ -55,7 +54,7 @@ WITH failed AS MATERIALIZED (
 """).format(most_jobs=MOST_JOBS, retry_key=RETRY_KEY, most_items=MOST_ITEMS, partial=PARTIAL)
 _GROUPS = SQL("""{failed}
 SELECT n.kind, n.code, (array_agg(n.message ORDER BY n.finished_at DESC))[1] AS message,
-       count(*) AS jobs, count(DISTINCT n.account_id) AS accounts, min(n.finished_at) AS first_at,
+       count(*) AS jobs, count(DISTINCT n.account_id) AS accounts,
        max(n.finished_at) AS last_at, (array_agg(n.id ORDER BY n.finished_at DESC))[1] AS last_job_id
 FROM named n GROUP BY n.kind, n.code ORDER BY jobs DESC, last_at DESC LIMIT %(limit)s
 """).format(failed=_FAILED)
@@ -69,8 +68,4 @@ def retry_key(job_id: UUID) -> str:
 def read_failures(period: timedelta) -> Statement[list[FailureGroup]]:
     """Read the reasons for which jobs ended badly within a period that ends now, the most frequent first."""
 
-    return Statement(
-        _GROUPS,
-        {"period": period, "limit": MOST_GROUPS},
-        rows_of(FailureGroup),
-    )
+    return Statement(_GROUPS, {"period": period, "limit": MOST_GROUPS}, rows_of(FailureGroup))

@@ -1,7 +1,6 @@
 """Mass changes: all jobs of a filter are cancelled or retried, some at a time, by the sweep.
 
-A change is a row with its place, so it survives restarts. Jobs made after it was requested are left alone.
-"""
+A change is a row with its place, so it survives restarts. Jobs made after it was requested are left alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -37,7 +36,7 @@ MOST_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Which jobs: of a kind, in some states, of an account, with a reason, and ended, or else made, since a moment."""
+    """Chooses jobs by state, kind, account, reason, and the moment since which they ended or, if open, were made."""
 
     states: Sequence[str]
     kind: str | None = None
@@ -58,7 +57,6 @@ class MassChange:
     looked_at: int
     changed: int
     refused: Mapping[str, int]
-    requested_at: datetime
     finished_at: datetime | None
 
 

@@ -1,8 +1,7 @@
 """Metrics: counted in each process and added up in Redis, which has one sum for all processes and machines.
 
-Counting changes a dictionary and never waits. The counts go to Redis about every second; while Redis is away they
-are kept.
-"""
+Counting changes a dictionary and never waits. The counts go to Redis about every second; while Redis is away they are
+kept."""
 
 import json
 import threading
@@ -19,6 +18,8 @@ from pipeline.wakes.redis_away import REDIS_AWAY
 
 #: The Redis hash with all sums.
 HASH = "pressroom:metrics"
+#: Tokens of delivered items, by engine and use: prompt or completion.
+TOKENS = "pressroom_tokens_total"
 #: Upper bounds of a histogram, in seconds: from an idle round trip to a long job.
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1_800.0)
 
@@ -45,7 +46,7 @@ class Metrics:
 
     @property
     def has_pending(self) -> bool:
-        """Whether anything was counted since the last flush."""
+        """True if anything was counted since the last flush."""
         return bool(self._pending)
 
     def count(self, name: str, amount: float = 1, **labels: object) -> None:

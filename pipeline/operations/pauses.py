@@ -1,8 +1,7 @@
 """Pauses: queues, kinds, providers and accounts that an operator has stopped, until they are resumed.
 
 A pause is a row: it survives restarts, and every claim looks at it. Items that are out finish; the others stay as they
-are, and their jobs' deadlines go on.
-"""
+are, and their jobs' deadlines go on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ class Process:
     pid: int
     program: str
     memory_bytes: int
-    #: Whether `memory_bytes` is what it takes now; otherwise it is the most that it ever took.
+    #: True if `memory_bytes` is what it takes now; otherwise it is the most that it ever took.
     is_current: bool
     supervised: bool
     started_at: datetime
@@ -54,49 +54,12 @@ class Process:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it was not heard of for so long that it must have ended."""
+        """True if it was not heard of for so long that it must have ended."""
         return datetime.now(UTC) - self.told_at > GONE_AFTER
 
 
 #: This process's downloads: bytes done and in all, by model.
 downloads: dict[str, tuple[int, int]] = {}
-
-
-class Teller:
-    """Tells of this process."""
-
-    def __init__(self, program: Callable[[], str], folder: Path | None = None) -> None:
-        self._program = program
-        self._folder = folder
-        self._started = datetime.now(UTC)
-        self.field = f"{socket.gethostname()}:{os.getpid()}"
-
-    def tell(self) -> str:
-        """Return what is written under `field`."""
-        memory, is_current = memory_bytes()
-        told = {
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-            "program": self._program(),
-            "memory_bytes": memory,
-            "is_current": is_current,
-            "supervised": is_supervised(),
-            "started_at": self._started.timestamp(),
-            "told_at": time.time(),
-            "schema": SCHEMA,
-            "free_bytes": self._free_bytes(),
-            "downloads": [(name, *bytes_) for name, bytes_ in list(downloads.items())],
-        }
-        return json.dumps(told)
-
-    def _free_bytes(self) -> int | None:
-        if self._folder is None:
-            return None
-        absolute = self._folder.absolute()
-        try:
-            return shutil.disk_usage(next(one for one in (absolute, *absolute.parents) if one.exists())).free
-        except OSError:
-            return None
 
 
 def memory_bytes() -> tuple[int, bool]:
@@ -131,11 +94,6 @@ def _process(told: dict[str, Any]) -> Process:
 FIELDS = frozenset(one.name for one in fields(Process))
 
 
-def document(process: Process) -> dict[str, Any]:
-    """Return a process as JSON."""
-    return asdict(process)
-
-
 log = get_logger(__name__)
 
 #: How often lines are sent.
@@ -155,7 +113,10 @@ class ProcessReporter:
     """Reports this process to Redis, and that its machine is alive. A report that can't be sent is dropped."""
 
     def __init__(self, program: Callable[[], str], settings: Settings) -> None:
-        self._teller = Teller(program, settings.data)
+        self._program = program
+        self._data = settings.data.absolute()
+        self._started = datetime.now(UTC)
+        self.field = f"{socket.gethostname()}:{os.getpid()}"
         work = settings.work
         self._told = -TELL_EVERY.total_seconds()
         # A lost machine's sign ends before its leases, the youngest of which a heartbeat renewed.
@@ -172,7 +133,7 @@ class ProcessReporter:
         if time.monotonic() - self._told < TELL_EVERY.total_seconds():
             return added
         self._told = time.monotonic()
-        pipe.hset(HASH, self._teller.field, self._teller.tell())
+        pipe.hset(HASH, self.field, self.tell())
         return True
 
     async def send_async(self, client: Any) -> None:
@@ -183,7 +144,7 @@ class ProcessReporter:
 
     async def end_async(self, client: Any) -> None:
         """Say that this process ends. Raises RedisError."""
-        await client.hdel(HASH, self._teller.field)
+        await client.hdel(HASH, self.field)
 
     def start(self, client: "redis.Redis") -> Callable[[], None]:
         """Send from a thread; return the function that reports the process's end."""
@@ -198,7 +159,7 @@ class ProcessReporter:
             thread.join(timeout=SEND_EVERY_SECONDS)  # or what it sends now would come after the end
             self._send(client)
             try:
-                client.hdel(HASH, self._teller.field)
+                client.hdel(HASH, self.field)
             except RedisError as error:
                 log.debug("end not told", error=str(error))
 
@@ -213,3 +174,27 @@ class ProcessReporter:
                 pipe.execute()
         except RedisError as error:
             log.debug("not told", error=str(error))
+
+    def tell(self) -> str:
+        """Return what is written about this process under its `field`."""
+        memory, is_current = memory_bytes()
+        told = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "program": self._program(),
+            "memory_bytes": memory,
+            "is_current": is_current,
+            "supervised": is_supervised(),
+            "started_at": self._started.timestamp(),
+            "told_at": time.time(),
+            "schema": SCHEMA,
+            "free_bytes": self._free_bytes(),
+            "downloads": [(name, *bytes_) for name, bytes_ in list(downloads.items())],
+        }
+        return json.dumps(told)
+
+    def _free_bytes(self) -> int | None:
+        try:
+            return shutil.disk_usage(next(one for one in (self._data, *self._data.parents) if one.exists())).free
+        except OSError:
+            return None

@@ -1,8 +1,7 @@
 """Samples: how each queue was, one row a queue and minute, and what operators' plots make of them.
 
 The rows have sums, as Redis counts them (`metrics.py`); what happened in between is their difference. After Redis has
-lost its sums they begin at zero, and then the sum itself is the difference.
-"""
+lost its sums they begin at zero, and then the sum itself is the difference."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,6 @@
 """Supervision: how other processes ask the supervisor of a `pressroom up`, over a unix socket of its user alone.
 
-Request and answer are one line of JSON each. scripts/system/control.py answers.
-"""
+Request and answer are one line of JSON each. scripts/system/control.py answers."""
 
 import hashlib
 import json

@@ -10,7 +10,7 @@ from pipeline.errors import InvalidSetting
 
 #: A lease outlasts as many heartbeats, or one that comes a little late loses the work.
 BEATS_PER_LEASE = 2
-#: What is kept longer than the summary of its job.
+#: Days for each unit of the settings that must not exceed the summary's.
 KEPT = {"result_hours": 1 / 24, "picture_days": 1.0, "index_days": 1.0}
 
 

@@ -46,7 +46,7 @@ def _checked_names(endpoints: dict[str, EndpointSettings]) -> dict[str, Endpoint
     return endpoints
 
 
-#: What is sent for each setting that names a model.
+#: The data that is sent, by the setting that names the model.
 SENT = {
     "captions": "pictures",
     "posts": "posts",

@@ -1,8 +1,7 @@
 """Settings: every number and address that an operator may change, from PRESSROOM_… variables and `pressroom.toml`.
 
 Levels are joined by two underscores: `PRESSROOM_API__PORT=9000` sets `settings.api.port`, as does `port = 9000` under
-`[api]` in the file.
-"""
+`[api]` in the file."""
 
 import os
 from pathlib import Path
@@ -123,6 +122,14 @@ class WorkSettings(BaseModel):
     upload_orphan_minutes: int = Field(60, ge=0, description="An upload without a job is deleted after so long.")
 
 
+class UploadSettings(BaseModel):
+    """Resumable uploads."""
+
+    max_bytes: int = Field(2 * 2**30, ge=1, description="Largest file.")
+    account_bytes: int = Field(8 * 2**30, ge=1, description="Most bytes of an account's uploads that no job has used.")
+    expire_minutes: float = Field(60.0, gt=0, description="An upload without progress is deleted after so long.")
+
+
 class RetentionSettings(BaseModel):
     """How long finished work is kept."""
 
@@ -230,6 +237,7 @@ class Settings(BaseSettings):
     limits: LimitSettings = LimitSettings()
     work: WorkSettings = WorkSettings()
     retention: RetentionSettings = RetentionSettings()
+    uploads: UploadSettings = UploadSettings()
     webhooks: WebhookSettings = WebhookSettings()
     store: StoreSettings = StoreSettings()
     database: DatabaseSettings = DatabaseSettings()

@@ -26,7 +26,7 @@ NOT_SETTINGS = frozenset(
     {CONFIG, "PRESSROOM_API_KEY", "PRESSROOM_URL", "PRESSROOM_SUPERVISED_BY", "PRESSROOM_MASTER"}
     | {"PRESSROOM_TEST_MARK", "PRESSROOM_TESTS_NEED", "PRESSROOM_TESTS_PICTURES"}
 )
-#: What Kubernetes and old Docker set for a service that is called pressroom, or pressroom-….
+#: Variables that Kubernetes and old Docker set for a service that is called pressroom, or pressroom-….
 SERVICE_LINK = re.compile(r"PRESSROOM(_[A-Z0-9_]+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP)\w*|NAME)")
 SERVICE_ADDRESS = re.compile(r"(tcp|udp)://")
 #: The setting whose parts have names that the operator chooses.

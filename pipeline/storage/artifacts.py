@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import shutil
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ from obstore.store import LocalStore, S3Store
 from pipeline.errors import Gone, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
 from pipeline.storage import upload_folders
-from pipeline.storage.ownership import refuse_foreign, without_links
+from pipeline.storage.folders import refuse_foreign, without_links
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -30,7 +31,7 @@ FOLDER_BUFFER_BYTES = 512 * 1024
 S3_BUFFER_BYTES = 5 * 2**20
 CONNECT_TIMEOUT = timedelta(seconds=5)
 UPLOADS = "uploads"
-#: What `artifact_key` begins with; a bucket or folder may have other things in it.
+#: The beginning of an `artifact_key`; a bucket or folder may have other things in it.
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -168,6 +169,10 @@ class Artifacts:
             ) as writer:
                 async for chunk in chunks:
                     await writer.write(chunk)
+
+    def free_bytes(self) -> int | None:
+        """Return how much a store that is a folder can still take; None for any other."""
+        return None if self._root is None else shutil.disk_usage(self._root).free
 
     def delete(self, key: str) -> None:
         """Delete what is under a key, if it is there. Raises ServiceUnavailable."""

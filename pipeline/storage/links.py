@@ -1,8 +1,7 @@
 """Links: URLs that show an artifact without a key, until they expire.
 
-A link is `/files/{name}?expires=…&signature=…`. The name encodes an artifact's key and can encode nothing else, so
-that no name leads to another file; the signature covers name, expiry and the number of its signing key.
-"""
+A link is `/files/{name}?expires=…&signature=…`. The name encodes an artifact's key and can encode nothing else, so that
+no name leads to another file; the signature covers name, expiry and the number of its signing key."""
 
 import base64
 import binascii

@@ -1,8 +1,7 @@
 """Streams: results that are sent while they are made, part by part.
 
 A part is an artifact; a notice in Redis only says "part n is there". A process that missed it reads the item's
-checkpoint, which the worker writes with its heartbeat.
-"""
+checkpoint, which the worker writes with its heartbeat."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +19,8 @@ CHANNEL = "pressroom:parts"
 class Parts(BaseModel):
     """How far a stream is: `count` parts are there, under keys made of `prefix` and their number.
 
-    Another prefix is another run, which began from the start. It is the checkpoint of the stream's item, and in the
-    end its output.
-    """
+    Another prefix is another run, which began from the start. It is the checkpoint of the stream's item, and in the end
+    its output."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 

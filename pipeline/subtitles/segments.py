@@ -26,6 +26,7 @@ class Segment(BaseModel):
     text: str
     probability: float | None = Field(None, description="How sure the engine is, from 0 to 1.")
     words: list[Word] | None = Field(None, description="Each word with its times; with verbose_json.")
+    speaker: str | None = Field(None, description="Who speaks, as Speaker 1; with diarize.")
 
     def moved(self, seconds: float, *, latest: float) -> "Segment":
         """Return the segment so much later, in order, within the sound, and to the millisecond."""

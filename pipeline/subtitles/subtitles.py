@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from itertools import accumulate, pairwise
 from unicodedata import east_asian_width
 
@@ -67,6 +68,8 @@ def lines_of(text: str) -> str:
 
 def _join(first: Segment, second: Segment, language: str | None) -> Segment | None:
     """Return two segments as one if one of them is too short to be read; None if they stay apart."""
+    if first.speaker != second.speaker:
+        return None
     if min(first.end - first.start, second.end - second.start) >= FLASH_SECONDS or second.start - first.end > NEAR:
         return None
     sure = [part.probability for part in (first, second) if part.probability is not None]
@@ -102,7 +105,7 @@ def _shown(part: Segment, until: float) -> Segment:
 
 def _parts(segment: Segment) -> Iterator[Segment]:
     words = segment.words or []
-    places = _places(segment.text, words)
+    places = places_of(segment.text, words)
     if places is None or len(words) < 2 or not _is_long(segment):
         yield segment
         return
@@ -123,7 +126,7 @@ def _is_long(segment: Segment) -> bool:
     return widest > LINE or segment.end - segment.start > LONGEST
 
 
-def _places(text: str, words: Sequence[Word]) -> list[int] | None:
+def places_of(text: str, words: Sequence[Word]) -> list[int] | None:
     """Return where in a text each of its words begins; None when it is not made of them."""
     places, at = [], 0
     for word in words:
@@ -162,22 +165,29 @@ def srt(cues: Sequence[Segment]) -> str:
     """Return subtitles as SubRip."""
     return "".join(
         # An arrow in a text would pass for a line of times.
-        f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{lines_of(cue.text.replace('-->', '→'))}\n\n"
-        for number, cue in enumerate(cues, start=1)
+        f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{lines_of(text.replace('-->', '→'))}\n\n"
+        for number, (cue, text) in enumerate(_told(cues), start=1)
     )
 
 
 def vtt(cues: Sequence[Segment]) -> str:
     """Return subtitles as WebVTT."""
-    shown = (f"\n{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{_escaped(lines_of(cue.text))}\n" for cue in cues)
+    shown = (
+        f"\n{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{escape(lines_of(text), quote=False)}\n"
+        for cue, text in _told(cues)
+    )
     return "WEBVTT\n" + "".join(shown)
+
+
+def _told(cues: Iterable[Segment]) -> Iterator[tuple[Segment, str]]:
+    """Yield cues with their texts, which begin with the speaker where that is another one than before."""
+    before: str | None = None
+    for cue in cues:
+        yield cue, cue.text if cue.speaker in (None, before) else f"{cue.speaker}: {cue.text}"
+        before = cue.speaker
 
 
 def _clock(seconds: float, separator: str) -> str:
     milliseconds = round(seconds * 1_000)
     minutes, milliseconds = divmod(milliseconds, 60_000)
     return f"{minutes // 60:02}:{minutes % 60:02}:{milliseconds // 1_000:02}{separator}{milliseconds % 1_000:03}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,8 +1,7 @@
 """Tracing: one OpenTelemetry trace from a request to its result, over all processes that had a part in it.
 
 The trace's id is made of the request's id, which a job keeps, so that workers know it without being told; nothing more
-is stored or sent with a job. Spans are written down when they end. Without PRESSROOM_TRACING__ENDPOINT none are.
-"""
+is stored or sent with a job. Spans are written down when they end. Without PRESSROOM_TRACING__ENDPOINT none are."""
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings

@@ -59,12 +59,7 @@ class OtlpTracer(Tracer):
             self._ids.trace, self._ids.span = trace, span
             try:
                 started = self._tracer.start_span(
-                    name,
-                    parent,
-                    SpanKind.SERVER,
-                    attributes,
-                    links,
-                    start_time=moment_ago(seconds),
+                    name, parent, SpanKind.SERVER, attributes, links, start_time=moment_ago(seconds)
                 )
             finally:
                 self._ids.trace = self._ids.span = None

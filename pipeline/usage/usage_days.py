@@ -1,8 +1,7 @@
 """Usage days: the ledger summed by account, day, route and key as it grows, and what is not summed yet beside it.
 
 The ledger is kept for ever, so that nobody's usage can be summed from its first line each time: a million jobs took a
-second. The sums are a cache: without them, the ledger gives the same.
-"""
+second. The sums are a cache: without them, the ledger gives the same."""
 
 from dataclasses import dataclass
 from datetime import datetime

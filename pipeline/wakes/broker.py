@@ -1,13 +1,12 @@
 """Wake broker: a Dramatiq broker whose messages only say "look in this queue".
 
-The rows are the truth (docs/architecture.md). A message that is lost, doubled or flushed costs a second at most:
-a consumer that gets none for a second, or can't reach Redis, yields a message of its own.
-"""
+The rows are the truth (docs/architecture.md). A message that is lost, doubled or flushed costs a second at most: a
+consumer that gets none for a second, or can't reach Redis, yields a message of its own."""
 
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import redis
 from dramatiq import Broker, Consumer, Message, MessageProxy, Middleware
@@ -20,7 +19,6 @@ from redis.retry import Retry
 from pipeline.log import get_logger
 
 log = get_logger(__name__)
-Reply = TypeVar("Reply")
 
 #: How long a consumer waits for a wake-up before it checks the queue by itself, in seconds.
 LOOK_EVERY_SECONDS = 1.0

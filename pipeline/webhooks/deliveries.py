@@ -5,7 +5,7 @@ How they fared is read, and one is sent again, in log.py. Ends of jobs are added
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from importlib.resources import files
 from uuid import UUID, uuid4
 
@@ -75,13 +75,14 @@ def add_delivery(webhook_id: UUID, body: str) -> Statement[None]:
 
 
 def add_to_account(account_id: UUID, event: str, body: str) -> Statement[None]:
-    """Have an event sent to the address of its account, if it has one that wants such events."""
+    """Have an event sent to each webhook of its account that wants such events."""
     return Statement(
-        "INSERT INTO webhook_delivery (id, account_id, url, event, body)"
-        " SELECT %(id)s, a.id, w.url, %(event)s::text, %(body)s::text FROM account a"
-        " JOIN webhook w ON w.id = a.webhook_id WHERE a.id = %(account)s AND w.url IS NOT NULL"
+        "INSERT INTO webhook_delivery (id, account_id, webhook_id, url, event, body)"
+        " SELECT gen_random_uuid(), a.id, w.id, w.url, %(event)s::text, %(body)s::text FROM account a"
+        " JOIN webhook w ON w.account_id = a.id AND (w.of_account OR w.id = a.webhook_id)"
+        " WHERE a.id = %(account)s AND w.url IS NOT NULL"
         " AND (w.events IS NULL OR %(event)s::text = ANY (w.events)) RETURNING id",
-        {"id": uuid4(), "account": account_id, "event": event, "body": body},
+        {"account": account_id, "event": event, "body": body},
         nothing,
         repeatable=False,
     )
@@ -139,18 +140,6 @@ def pause_after(delivery: DueDelivery, sent: Sent, retry_for: timedelta) -> time
     tries = delivery.attempts - delivery.attempts_before
     pause = PAUSES[min(tries, len(PAUSES)) - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311
     return min(left, max(pause, sent.retry_after or pause))
-
-
-@dataclass(frozen=True, slots=True)
-class LatestDelivery:
-    """How the last event of a webhook fared."""
-
-    state: str
-    attempts: int
-    status: int | None
-    error: str | None
-    created_at: datetime
-    next_at: datetime | None
 
 
 def forget_deliveries(*, older_than: timedelta, limit: int) -> Statement[int]:

@@ -14,6 +14,7 @@ class LoggedDelivery:
 
     id: UUID
     event: str
+    webhook_id: UUID | None
     url: str | None
     job_id: UUID | None
     state: str
@@ -59,11 +60,12 @@ def list_deliveries(
     state: str | None = None,
     event: str | None = None,
     job_id: UUID | None = None,
+    webhook_id: UUID | None = None,
     limit: int,
     offset: int,
 ) -> Statement[tuple[list[LoggedDelivery], int]]:
     """Read a page of an account's deliveries, newest first, and how many there are in all."""
-    wanted = {"account_id": account_id, "state": state, "event": event, "job_id": job_id}
+    wanted = {"account_id": account_id, "state": state, "event": event, "job_id": job_id, "webhook_id": webhook_id}
     filters = {name: value for name, value in wanted.items() if value is not None}
     where = SQL(" AND ").join(SQL(f"d.{name} = %({name})s") for name in filters)
     return Statement(
@@ -102,12 +104,14 @@ def send_again(delivery_id: UUID, account_id: UUID | None) -> Statement[bool]:
     )
 
 
-def add_test(account_id: UUID, event: str, body: str, url: str) -> Statement[UUID]:
-    """Have an event sent to an address, whatever events are wanted there; returns the delivery's id."""
+def add_test(account_id: UUID, event: str, body: str, url: str, webhook_id: UUID | None = None) -> Statement[UUID]:
+    """Have an event sent to an address, whatever events are wanted there; returns the delivery's id.
+
+    Without a webhook, the account's secret signs it."""
     return Statement(
-        "INSERT INTO webhook_delivery (id, account_id, url, event, body)"
-        " VALUES (%(id)s, %(account)s, %(url)s, %(event)s, %(body)s) RETURNING id",
-        {"id": uuid4(), "account": account_id, "url": url, "event": event, "body": body},
+        "INSERT INTO webhook_delivery (id, account_id, webhook_id, url, event, body)"
+        " VALUES (%(id)s, %(account)s, %(webhook)s, %(url)s, %(event)s, %(body)s) RETURNING id",
+        {"id": uuid4(), "account": account_id, "webhook": webhook_id, "url": url, "event": event, "body": body},
         lambda rows: UUID(str(rows[0]["id"])),
         repeatable=False,
     )

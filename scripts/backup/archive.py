@@ -1,7 +1,6 @@
 """Archive: a backup as one tar file of a manifest, the dump, the secrets' key and the artifacts.
 
-Artifacts are copied after the dump: they are older than the rows that name them, and so exist unless they expired.
-"""
+Artifacts are copied after the dump: they are older than the rows that name them, and so exist unless they expired."""
 
 import io
 import json
@@ -24,7 +23,7 @@ from scripts.backup.loading import load
 from scripts.backup.seal import NOT_SIGNED, SEAL, check_seal, make_seal
 from scripts.system.folders import write_private
 
-#: Of earlier releases, without a seal, and ours.
+#: Formats of earlier releases, without a seal, and of this one.
 UNSEALED, FORMAT = 1, 2
 MANIFEST, DUMP, ARTIFACTS = "pressroom.json", "database.dump", "artifacts/"
 

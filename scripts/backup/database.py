@@ -1,7 +1,6 @@
 """Database: the running one or an embedded one started for this, dumped by PostgreSQL's program.
 
-The newest programs here are used: they read servers of their own and older versions.
-"""
+The newest programs here are used: they read servers of their own and older versions."""
 
 import os
 import shutil
@@ -26,7 +25,7 @@ from scripts.system.folders import only_system
 from scripts.system.programs import environment
 
 START_SECONDS = 60
-#: Whether a database has our tables, and so a system.
+#: True if a database has our tables, and so a system.
 IS_USED = "SELECT to_regclass('public.account') IS NOT NULL"
 
 

@@ -1,8 +1,7 @@
 """Loading: the rows of a dump, read into tables that our own migrations make.
 
 A dump can hold any SQL, such as a CHECK that calls a function or COPY … TO PROGRAM. So none of it reaches the database:
-pg_restore writes it out as text, and only rows and the positions of sequences are taken from that.
-"""
+pg_restore writes it out as text, and only rows and the positions of sequences are taken from that."""
 
 import re
 import subprocess

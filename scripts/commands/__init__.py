@@ -1,8 +1,7 @@
 """Commands: this package's modules, capabilities and other wheels add theirs to `pressroom`.
 
 A module has `register(app)`, made by `under`. A capability names its modules in COMMANDS; an entry point of the group
-`pressroom.commands` names a `register`.
-"""
+`pressroom.commands` names a `register`."""
 
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
@@ -22,12 +21,14 @@ Register = Callable[[typer.Typer], None]
 
 #: The module of each command with another name.
 MODULES: Mapping[str, str] = {
+    "mcp": "client",
     "migrate": "system",
     "pools": "system",
     "restore": "backup",
     "resume": "pause",
     "scale": "system",
     "up": "system",
+    "usage": "client",
 }
 #: Groups that any module may add commands to.
 SHARED = ("accounts", "import-csv")

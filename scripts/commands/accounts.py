@@ -82,9 +82,7 @@ def top_up(
 
 @group.command("set-tier")
 def set_tier(
-    account_id: Account,
-    tier: Annotated[str, typer.Argument(help=f"One of {', '.join(TIERS)}.")],
-    data: Data = None,
+    account_id: Account, tier: Annotated[str, typer.Argument(help=f"One of {', '.join(TIERS)}.")], data: Data = None
 ) -> None:
     """Move an account to another tier; its limits change within seconds."""
     _check_tier(tier)
@@ -125,9 +123,7 @@ def list_accounts(data: Data = None) -> None:
 
 @group.command("set-password")
 def change_password(
-    account: Account,
-    email: Annotated[str | None, typer.Option(help="Also sets the e-mail.")] = None,
-    data: Data = None,
+    account: Account, email: Annotated[str | None, typer.Option(help="Also sets the e-mail.")] = None, data: Data = None
 ) -> None:
     """Set the password for the dashboard, typed or read from standard input; ends all sessions."""
     with open_database(data) as database:

@@ -13,10 +13,7 @@ from scripts.commands import SYSTEM, under
 from scripts.options import Data, database_errors, settings_for
 
 
-def backup(
-    file: Annotated[Path, typer.Argument(help="A new file.")],
-    data: Data = None,
-) -> None:
+def backup(file: Annotated[Path, typer.Argument(help="A new file.")], data: Data = None) -> None:
     """Write the database, the artifacts and the secrets' key to a file, while the system runs or not."""
     from scripts.backup.archive import describe, write_archive
     from scripts.backup.database import any_database
@@ -53,10 +50,7 @@ def restore(
         raise InvalidRequest(f"{file} is no file.")
     settings = settings_for(data)
     aside = f"before-restore-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    with (
-        database_errors(psycopg.Error, SQLAlchemyError),
-        empty_database(settings, replace=replace, aside=aside) as url,
-    ):
+    with database_errors(psycopg.Error, SQLAlchemyError), empty_database(settings, replace=replace, aside=aside) as url:
         store, keys = Artifacts(open_store(settings)), [] if unsigned else signing_keys(settings)
         made = read_archive(file, url, store, settings.data, signing_keys=keys)
         migrate(url)

@@ -26,6 +26,7 @@ from pipeline.operations.supervision import is_supervised
 from pipeline.registry import Kinds, lanes_of, load_kinds
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.storage.resumable import find_uploads, forget_uploads
 from pipeline.usage.usage_days import sum_usage
 from pipeline.wakes.broker import WakeBroker, connect
 from pipeline.webhooks.deliveries import forget_deliveries
@@ -96,7 +97,7 @@ class Sweep:
         }
         if time.monotonic() >= self._housekeeping_due:
             self._housekeeping_due = time.monotonic() + HOUSEKEEPING_EVERY.total_seconds()
-            done |= self._delete_files() | self._keep_house() | {"schemas_dropped": self._retire()}
+            done |= self._keep_house() | self._delete_files() | {"schemas_dropped": self._retire()}
         if time.monotonic() >= self._sample_due:
             self._sample_due = time.monotonic() + SAMPLE_EVERY.total_seconds()
             take_samples(self._database, self._broker.client, self._kinds)
@@ -222,7 +223,7 @@ class Sweep:
             name: statement
             for kind in self._kinds.values()
             for name, statement in kind.housekeeping(self._settings).items()
-        } | {"deliveries": deliveries, "samples": samples}
+        } | {"deliveries": deliveries, "samples": samples, "uploads": forget_uploads(lifecycle.SWEEP_ROWS)}
         return {name: self._until_none(one) for name, one in statements.items()}
 
     def _until_none(self, statement: Statement[int]) -> int:
@@ -254,8 +255,8 @@ class Sweep:
 
     def _delete_uploads(self) -> int:
         old = self._artifacts.orphaned_uploads(timedelta(minutes=self._settings.work.upload_orphan_minutes))
-        still_open = self._database.run(find_open(old))
-        orphans = [job_id for job_id in old if job_id not in still_open]
+        wanted = {*self._database.run(find_open(old)), *self._database.run(find_uploads(old))}
+        orphans = [job_id for job_id in old if job_id not in wanted]
         return sum(self._tried(partial(self._delete_upload, job_id)) for job_id in orphans)
 
     def _delete_upload(self, job_id: UUID) -> int:
@@ -271,8 +272,7 @@ class Sweep:
 
 
 def sweep(
-    forever: Annotated[bool, typer.Option("--forever", help="Repeat about once a second.")] = False,
-    data: Data = None,
+    forever: Annotated[bool, typer.Option("--forever", help="Repeat about once a second.")] = False, data: Data = None
 ) -> None:
     """Handle due items, dead workers, deadlines and expired results, once or for ever."""
     settings = settings_of_running(settings_for(data))
@@ -282,11 +282,7 @@ def sweep(
         die_with_parent()
     with Database(database_url, connections=CONNECTIONS) as database:
         sweeper = Sweep(
-            database,
-            WakeBroker(connect(redis_url)),
-            Artifacts(open_store(settings)),
-            load_kinds(settings),
-            settings,
+            database, WakeBroker(connect(redis_url)), Artifacts(open_store(settings)), load_kinds(settings), settings
         )
         if not forever:
             for name, number in sweeper.once().items():

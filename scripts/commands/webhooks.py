@@ -2,12 +2,19 @@
 
 import json
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from pipeline.errors import InvalidRequest, NotFound
-from pipeline.webhooks.accounts import AccountWebhook, ensure_webhook, find_webhook, rotate_secret, set_default
+from pipeline.webhooks.accounts import (
+    AccountWebhook,
+    change_webhook,
+    ensure_webhook,
+    find_webhook,
+    list_webhooks,
+    rotate_secret,
+)
 from pipeline.webhooks.deliveries import STATES
 from pipeline.webhooks.events import EVENTS
 from pipeline.webhooks.log import list_deliveries, send_again
@@ -22,16 +29,19 @@ register = under(ACCOUNTS, group)
 
 @group.command()
 def show(account_id: str, data: Data = None) -> None:
-    """Print an account's default webhook as JSON."""
+    """Print an account's webhooks as JSON."""
     with open_database(data) as database:
-        webhook = database.run(find_webhook(find_account(database, account_id)))
-    shown: dict[str, Any] = {"webhook_url": None, "webhook_events": list(EVENTS), "secret_set_at": None}
-    if webhook is not None:
-        shown = {
+        webhooks = database.run(list_webhooks(find_account(database, account_id)))
+    shown = [
+        {
+            "id": str(webhook.id),
+            "is_default": webhook.is_default,
             "webhook_url": webhook.url,
             "webhook_events": list(EVENTS) if webhook.events is None else webhook.events,
             "secret_set_at": webhook.secret_at.isoformat(timespec="seconds"),
         }
+        for webhook in webhooks
+    ]
     typer.echo(json.dumps(shown, indent=2))
 
 
@@ -49,7 +59,7 @@ def set_webhook(
     events = None if not event else check_events(event)
     with open_database(data) as database:
         account = find_account(database, account_id)
-        *_, made, webhook = database.run_together([*ensure_webhook(account), set_default(account, address, events)])
+        *_, made, webhook = database.run_together([*ensure_webhook(account), change_webhook(account, address, events)])
     typer.echo(f"events go to {address}")
     if made:
         _show_secret(webhook)
@@ -59,7 +69,7 @@ def set_webhook(
 def unset(account_id: str, data: Data = None) -> None:
     """Remove an account's default webhook; its secret stays."""
     with open_database(data) as database:
-        database.run(set_default(find_account(database, account_id), None, None))
+        database.run(change_webhook(find_account(database, account_id), None, None))
     typer.echo("no events by default")
 
 

@@ -32,7 +32,7 @@ class Shown:
 
     @property
     def has_failed(self) -> bool:
-        """Whether it failed, and was not skipped."""
+        """True if it failed, and was not skipped."""
         return self.status >= 400 and not self.is_skipped
 
 

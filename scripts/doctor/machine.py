@@ -8,7 +8,7 @@ from scripts.system.sizing.small import LITTLE_BYTES
 from workers.models.catalogue import read_catalogue
 from workers.models.machine import Machine, gigabytes
 
-#: What a small system takes while it speaks English, and what it leaves no room for.
+#: Memory of a small system that speaks English.
 SMALL_BYTES = 900_000_000
 #: Room for results of some days; a full disk stops everything.
 ROOM_BYTES = 1_000_000_000

@@ -102,7 +102,7 @@ class Import(ABC):
 
     @property
     def has_names(self) -> bool:
-        """Whether the first row names the columns."""
+        """True if the first row names the columns."""
         return self.sheet.has_header
 
     @property

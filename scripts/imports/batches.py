@@ -20,34 +20,27 @@ class Batch:
     questions: list[str]
 
 
+@dataclass(frozen=True)
 class ImportBatches:
     """The batches of a sheet of URLs.
 
     `fault_of` returns why a row is skipped, or None; `question_of` returns its question, mostly a URL. `answered` are
     questions not to repeat."""
 
-    def __init__(
-        self,
-        sheet: Sheet,
-        size: int,
-        fault_of: Callable[[Row], str | None],
-        question_of: Callable[[Row], str],
-        answered: Container[str] = (),
-    ) -> None:
-        self._sheet = sheet
-        self._size = size
-        self._fault_of = fault_of
-        self._question_of = question_of
-        self._answered = answered
+    sheet: Sheet
+    size: int
+    fault_of: Callable[[Row], str | None]
+    question_of: Callable[[Row], str]
+    answered: Container[str] = ()
 
     def read(self, faults: ErrorFile | None = None) -> Iterator[Batch]:
         """Yield the batches; faulty rows are skipped and noted in `faults`."""
         rows = self._rows(faults)
         sent: set[str] = set()
         number = 0
-        while some := list(islice(rows, self._size)):
-            asked = dict.fromkeys(map(self._question_of, some))
-            questions = [one for one in asked if one not in sent and one not in self._answered]
+        while some := list(islice(rows, self.size)):
+            asked = dict.fromkeys(map(self.question_of, some))
+            questions = [one for one in asked if one not in sent and one not in self.answered]
             sent.update(filter(self.is_repeated, questions))
             yield Batch(number, some, questions)
             number += 1
@@ -59,23 +52,23 @@ class ImportBatches:
     @cached_property
     def _repeated(self) -> frozenset[int]:
         """The hashes of repeated questions, at eight bytes a row."""
-        hashes = sorted(array("Q", (_hash_of(self._question_of(row)) for row in self._sheet.rows())))
+        hashes = sorted(array("Q", (_hash_of(self.question_of(row)) for row in self.sheet.rows())))
         return frozenset(one for one, following in pairwise(hashes) if one == following)
 
     @property
     def begins_with_names(self) -> bool:
-        """Whether the first row names the columns, known or not."""
-        value = self._sheet.first_value
-        if self._sheet.has_header or not value:
+        """True if the first row names the columns, known or not."""
+        value = self.sheet.first_value
+        if self.sheet.has_header or not value:
             return True
-        return "://" not in value and self._fault_of(Row(1, value)) is not None
+        return "://" not in value and self.fault_of(Row(1, value)) is not None
 
     def _rows(self, faults: ErrorFile | None) -> Iterator[Row]:
-        rows = self._sheet.rows()
-        if self.begins_with_names and not self._sheet.has_header:
+        rows = self.sheet.rows()
+        if self.begins_with_names and not self.sheet.has_header:
             next(rows, None)
         for row in rows:
-            fault = self._fault_of(row) if row.value else "the row has no such column, or it is empty"
+            fault = self.fault_of(row) if row.value else "the row has no such column, or it is empty"
             if fault is None:
                 yield row
             elif faults is not None:

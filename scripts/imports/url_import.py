@@ -88,7 +88,7 @@ class UrlImport(Import):
 
     @property
     def has_names(self) -> bool:
-        """Whether the first row names the columns."""
+        """True if the first row names the columns."""
         return self._batches.begins_with_names
 
     def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:

@@ -1,8 +1,7 @@
 """Control: finds the running system of a data folder, and answers commands to its supervisor.
 
 The asking side is pipeline/operations/supervision.py, which the API uses too. `DATA/system.json` has the addresses of
-the API and the servers; it is valid only while the supervisor answers.
-"""
+the API and the servers; it is valid only while the supervisor answers."""
 
 import asyncio
 import json

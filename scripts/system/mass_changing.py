@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from pipeline import lifecycle
@@ -23,36 +23,34 @@ log = get_logger(__name__)
 KEEP_EVERY = 5.0
 
 
+@dataclass(frozen=True, slots=True)
 class MassChanging:
     """Carries changes out. Done twice, after a crash, a page changes nothing more: retries have keys of their own."""
 
-    def __init__(
-        self, database: Database, broker: WakeBroker, kinds: Kinds, settings: Settings, close: Callable[[UUID], None]
-    ) -> None:
-        self._database = database
-        self._broker = broker
-        self._kinds = kinds
-        self._settings = settings
-        self._close = close
+    database: Database
+    broker: WakeBroker
+    kinds: Kinds
+    settings: Settings
+    close: Callable[[UUID], None]
 
     def work(self) -> int:
         """Carry out one page of the oldest change; returns how many jobs it looked at."""
-        change = self._database.run(take_change())
+        change = self.database.run(take_change())
         if change is None:
             return 0
-        page, outcome = self._database.run(find_page(change)), Outcome()
+        page, outcome = self.database.run(find_page(change)), Outcome()
         act = {"cancel": self._cancel, "retry": self._retry}[change.action]
         kept_at = time.monotonic()
         for job_id in page.job_ids:
             if time.monotonic() - kept_at > KEEP_EVERY:
-                if not self._database.run(keep_change(change)):
+                if not self.database.run(keep_change(change)):
                     break
                 kept_at = time.monotonic()
             if refused := act(job_id):
                 outcome.refused[refused] = outcome.refused.get(refused, 0) + 1
             else:
                 outcome.changed += 1
-        self._database.run(note_page(change, page, outcome))
+        self.database.run(note_page(change, page, outcome))
         self._tell(change, outcome)
         return page.looked_at
 
@@ -62,28 +60,28 @@ class MassChanging:
 
     def _cancel(self, job_id: UUID) -> str:
         """Cancel a job; returns the code of what refused it, or nothing."""
-        state = self._database.run(lifecycle.cancel(job_id, None))
+        state = self.database.run(lifecycle.cancel(job_id, None))
         if state is None or state in FINAL_STATES:
             return "ended_meanwhile"
-        self._close(job_id)
+        self.close(job_id)
         return ""
 
     def _retry(self, job_id: UUID) -> str:
         """Submit what a job did not deliver again, for its own account; returns the code of what refused it."""
-        job = self._database.run(find_job(job_id))
-        kind = self._kinds.get(job.kind) if job else None
+        job = self.database.run(find_job(job_id))
+        kind = self.kinds.get(job.kind) if job else None
         if job is None or kind is None or job.is_gone:
             return "nothing_to_retry"
-        submission = self._database.run(resubmission(job, kind, self._settings))
+        submission = self.database.run(resubmission(job, kind, self.settings))
         if submission is None:
             return "nothing_to_retry"
-        payer = self._database.run(find_payer(job.account_id, job.api_key_id, route=job.route))
+        payer = self.database.run(find_payer(job.account_id, job.api_key_id, route=job.route))
         if payer is None:
             return "no_valid_key"
         again = replace(submission, api_key_id=payer.api_key_id, idempotency_key=retry_key(job.id), joins_open=True)
-        submitted = self._database.run(lifecycle.submit(again))
+        submitted = self.database.run(lifecycle.submit(again))
         if submitted.outcome == "accepted":
-            self._broker.wake(kind.queue)
+            self.broker.wake(kind.queue)
             return ""
         return {"replayed": "retried_before", "insufficient": "insufficient_credits"}.get(
             submitted.outcome, submitted.outcome

@@ -4,8 +4,7 @@ Children ask the kernel for a signal at their parent's death (pipeline/operation
 one would stay for ever, and macOS has no such signal. So the supervisor writes its process groups into a pipe. If the
 pipe ends with groups left, the reaper waits for their drains and kills them.
 
-It runs with the interpreter's -I and -S, on the standard library alone.
-"""
+It runs with the interpreter's -I and -S, on the standard library alone."""
 
 import os
 import signal
@@ -53,11 +52,7 @@ class OrphanReaper:
     def _start(self) -> None:
         command = [sys.executable, "-I", "-S", __file__]
         self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
 
 

@@ -1,7 +1,6 @@
 """Prepare: the process that waits for the database, migrates it and opens the first account.
 
-Its imports run while the servers start, and the supervisor stays small.
-"""
+Its imports run while the servers start, and the supervisor stays small."""
 
 import asyncio
 import json

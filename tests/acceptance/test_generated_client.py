@@ -288,6 +288,12 @@ def ask_for_webhooks(calls: Calls) -> None:
     calls.parsed("webhooks.post_webhook_delivery_send", sent.id)
     assert calls.parsed("webhooks.post_webhooks_secret").webhook_secret
     calls.parsed("webhooks.delete_webhooks")
+    wanted = calls.model("AddedWebhookRequest", webhook_url=url)
+    added = calls.parsed("webhooks.post_webhooks", body=wanted)
+    assert calls.parsed("webhooks.get_webhook", added.id) == calls.parsed("webhooks.put_webhook", added.id, body=wanted)
+    assert calls.parsed("webhooks.post_webhook_test", added.id).webhook_id == added.id
+    assert calls.parsed("webhooks.post_webhook_secret", added.id).webhook_secret != added.webhook_secret
+    calls.parsed("webhooks.delete_webhook", added.id)
 
 
 def ask_about_the_account(calls: Calls) -> None:

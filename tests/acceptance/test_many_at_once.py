@@ -4,22 +4,21 @@ import base64
 import csv
 import io
 import re
+import signal
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
-from chromium import Reader, faults, reader, sideways
+from chromium import HEIGHT, MIDDLE, NARROW, WIDE, Reader, faults, reader, sideways
 from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, Locator, Page, expect
 from python_calamine import CalamineWorkbook
-from systems import Running
-from test_dashboard_in_a_browser import DROP, IS_PLAYING, RECORDING, browser, engine, owner, service, state
-
-__all__ = ["browser", "engine", "owner", "service", "state"]
+from systems import Running, kill
+from test_dashboard_in_a_browser import DROP, IS_PLAYING, RECORDING
 
 pytestmark = pytest.mark.system
 
-WIDTHS = (360, 768, 1440)
 #: Drops 500 pictures, each another, and notes the longest task of the page's thread from then on.
 DROP_MANY = """async (box) => {
   const many = new DataTransfer();
@@ -45,6 +44,11 @@ CALIBRATE = """() => {
   return Math.max(...times);
 }"""
 QUIET_MILLISECONDS = 40
+
+
+@pytest.fixture(scope="module")
+def service(dashboard: Running) -> Running:
+    return dashboard
 
 
 def picture(colour: str) -> bytes:
@@ -130,14 +134,18 @@ def test_a_list_is_checked_by_row_before_anything_is_sent(service: Running, owne
     expect(page.get_by_text("1 failed, 2 left out")).to_be_visible()
 
 
-def test_a_pause_ends_what_is_not_done_and_going_on_does_the_rest(owner: Reader) -> None:
+def test_a_pause_ends_what_is_not_done_and_going_on_does_the_rest(service: Running, owner: Reader) -> None:
     colours = [f"#{place:02}4488" for place in range(0, 96, 8)]
     page = owner.open("/dashboard/try/alt-text")
     page.get_by_label("Picture", exact=True).set_input_files(chosen(*colours))
+    workers = service.workers("vision")
+    for pid in workers:
+        kill(pid, signal.SIGSTOP)  # or all might be done before somebody pauses
     page.get_by_role("button", name="Describe 12 pictures").click()
     page.get_by_role("button", name="Pause").click()
-    again = page.get_by_role("button", name=re.compile(r"^(Go on with|Describe) \d+ pictures?$"))
-    again.click()
+    page.get_by_role("button", name=re.compile(r"^(Go on with|Describe) \d+ pictures?$")).click()
+    for pid in workers:
+        kill(pid, signal.SIGCONT)
     expect(page.get_by_text("12 of 12 pictures done.")).to_be_visible()
     assert "failed" not in page.locator(".bulk-told").inner_text()
 
@@ -171,7 +179,7 @@ def test_a_recording_is_found_again_corrected_kept_and_saved_as_subtitles(owner:
 
 
 def test_posts_of_files_become_cards_and_one_alone_fills_the_form(owner: Reader) -> None:
-    posts = [
+    posts: list[Any] = [
         {
             "name": "a.markdown",
             "mimeType": "text/markdown",
@@ -180,8 +188,10 @@ def test_posts_of_files_become_cards_and_one_alone_fills_the_form(owner: Reader)
         {"name": "b.txt", "mimeType": "text/plain", "buffer": b"Bread for beginners\n\nFlour, water, salt and time."},
     ]
     page = owner.open("/dashboard/try/blog")
-    page.get_by_label("Posts").set_input_files(posts[:1])
+    content = base64.b64encode(posts[0]["buffer"]).decode()
+    page.locator(".drop").evaluate(DROP, ["text/markdown", content, "a.markdown"])
     expect(page.get_by_role("textbox", name="Title")).to_have_value("Growing tomatoes")
+    expect(page.locator("[data-chosen]")).to_have_text("a.markdown")
     page.get_by_label("Posts").set_input_files(posts)
     page.get_by_role("button", name="Create cards for 2 posts").click()
     expect(page.get_by_text("2 of 2 posts done.")).to_be_visible()
@@ -189,6 +199,34 @@ def test_posts_of_files_become_cards_and_one_alone_fills_the_form(owner: Reader)
         assert "Growing tomatoes 1.jpg" in archive.namelist()
     page.get_by_role("link", name="Bread for beginners").click()
     expect(page.locator("[data-job-result] .post .cover")).to_be_visible()
+
+
+def test_texts_of_files_and_of_a_list_become_mp3s_under_their_names(owner: Reader) -> None:
+    page = owner.open("/dashboard/try/speech")
+    box = page.get_by_label("Many texts")
+    box.set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"Good evening."})
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("Good evening.")
+    texts = [
+        {"name": f"{name}.md", "mimeType": "text/markdown", "buffer": text}
+        for name, text in (("hello", b"Good morning! Here is the news of the town."), ("empty", b" "))
+    ]
+    box.set_input_files(texts)
+    expect(page.locator(".bulk-row").nth(1)).to_contain_text("This file is empty.")
+    listed = b"sku,script\nA1,Welcome to our shop.\nA2,\n"
+    box.set_input_files({"name": "shop.csv", "mimeType": "text/csv", "buffer": listed})
+    expect(page.get_by_label("Name of the MP3")).to_have_value("0")
+    page.get_by_role("button", name="Check the rows").click()
+    expect(page.locator(".bulk-row")).to_have_count(4)
+    expect(page.locator("[data-price]")).to_contain_text("2 credits; you have ")
+    page.get_by_role("button", name="Speak 2 texts").click()
+
+    expect(page.get_by_text("2 of 2 texts done, 2 left out.")).to_be_visible()
+    button = page.get_by_role("button", name="Play hello")
+    button.click()
+    expect(button.locator("use")).to_have_attribute("href", re.compile("square"))
+    with zipfile.ZipFile(io.BytesIO(saved(page, "ZIP"))) as archive:
+        assert archive.namelist() == ["speech.csv", "hello.mp3", "A1.mp3"]
+        assert len(archive.read("A1.mp3")) > 1_000
 
 
 def test_five_hundred_pictures_leave_the_page_at_hand(owner: Reader) -> None:
@@ -201,22 +239,28 @@ def test_five_hundred_pictures_leave_the_page_at_hand(owner: Reader) -> None:
     assert page.evaluate("window.longest") <= 100 * slowness
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_tables_search_and_jobs_fit_and_axe_finds_nothing(
-    service: Running, browser: Browser, state: object, width: int
-) -> None:
-    with reader(browser, service.address, width=width, storage_state=state, scheme="dark") as window:
+def test_tables_search_and_jobs_fit_and_axe_finds_nothing(service: Running, browser: Browser, state: object) -> None:
+    found: list[str] = []
+
+    def look(page: Page) -> None:
+        for width in (NARROW, MIDDLE, WIDE):
+            page.set_viewport_size({"width": width, "height": HEIGHT})
+            if (over := sideways(page)) > 0:
+                found.append(f"sideways by {over} at {width}")
+        found.extend(faults(page))
+
+    with reader(browser, service.address, storage_state=state, scheme="dark") as window:
         page = window.open("/dashboard/try/alt-text")
         page.locator(".drop").evaluate(
             DROP, ["image/jpeg", base64.b64encode(picture("teal")).decode(), "a" * 60 + ".jpg", "teal.jpg"]
         )
         page.get_by_role("button", name="Describe 2 pictures").click()
         expect(page.get_by_text("2 of 2 pictures done")).to_be_visible()
-        found = [*faults(page), *([f"sideways by {sideways(page)}"] if sideways(page) > 0 else [])]
+        look(page)
         page.locator(".bulk-name a").first.click()
         expect(page.locator(".bulk-row textarea").first).to_be_visible()
-        found += [*faults(page), *([f"sideways by {sideways(page)}"] if sideways(page) > 0 else [])]
+        look(page)
         page.locator("body").press("/")
         expect(page.get_by_role("option", name=re.compile("Alt text"))).not_to_have_count(0)
-        found += faults(page)
-        assert found == []
+        look(page)
+    assert found == []

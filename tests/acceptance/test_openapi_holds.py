@@ -24,8 +24,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from search_engine import search_engine
-from systems import FAST, Running, system
+from systems import Running
 
 from api.capabilities import load_routes
 from api.openapi.document import operations
@@ -114,15 +113,6 @@ EXAMPLES = {GenerationMode.POSITIVE: 5 * TIMES, GenerationMode.NEGATIVE: 4 * TIM
 SEED = int(os.environ.get("SEED") or 1)
 DOCUMENT = describe_service(load_kinds(Settings()), load_routes())
 OPERATIONS = [(path, method) for path, method, _ in operations(DOCUMENT)]
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    kinds = {name: value for name, value in FAST.items() if name != "PRESSROOM_KINDS"}
-    with search_engine() as engine:
-        extra = kinds | engine.environment()
-        with system(tmp_path_factory.mktemp("openapi") / "data", extra=extra) as running:
-            yield running
 
 
 @pytest.fixture(scope="module")

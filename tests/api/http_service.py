@@ -6,14 +6,14 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forks import become, ended, forked
 from waiting import wait_for
 
 from scripts.system.programs import ROOT, environment
@@ -43,7 +43,7 @@ class Answer:
 class Service:
     """A running API."""
 
-    process: "subprocess.Popen[bytes]"
+    process: Any
     port: int
     log: Path
     data: Path
@@ -112,9 +112,19 @@ class Service:
         )
         return found
 
+    def signal(self, sent: signal.Signals) -> None:
+        """Signal gunicorn's master."""
+        os.kill(self.process.pid, sent)
+
+    def wait(self) -> int:
+        """Return its exit code once it has ended."""
+        status = ended(self.process, 120)
+        assert status is not None
+        return status
+
     def stop(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=120)
+        self.signal(signal.SIGTERM)
+        return self.wait()
 
 
 #: Starts an API of a test's own; its arguments are settings.
@@ -145,29 +155,32 @@ def start_service(
     found = environment(extra=extra)
     found["PYTHONPATH"] = os.pathsep.join([found.get("PYTHONPATH", ""), str(HERE)])
     log = folder / "api.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-P", "-m", "gunicorn", "api.server:app", "--worker-class=api.server.Worker"),
-                *(f"--bind=fd://{listener.fileno()}", f"--workers={processes}", "--graceful-timeout=60"),
-                *("--no-control-socket", f"--chdir={ROOT}"),
-            ],
-            env=found,
-            stdout=output,
-            stderr=output,
-            pass_fds=[listener.fileno()],
-        )
-    service = Service(process, listener.getsockname()[1], log, folder)
-    try:
-        _wait_until_alive(service, processes)
-        yield service
-    finally:
-        listener.close()
-        for connection in service.connections:
-            connection.close()
-        if process.poll() is None:
-            process.send_signal(signal.SIGQUIT)  # at once; what a slow stop does is for tests of its own
-            process.wait(timeout=120)
+    listener.set_inheritable(True)
+    with forked(serve, found, log, listener, processes) as process:
+        service = Service(process, listener.getsockname()[1], log, folder)
+        try:
+            _wait_until_alive(service, processes)
+            yield service
+        finally:
+            listener.close()
+            for connection in service.connections:
+                connection.close()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # a stop takes a second of a core, and has tests of its own
+
+
+def serve(environment: Mapping[str, str], log: Path, listener: socket.socket, processes: int) -> None:
+    """Be gunicorn's master."""
+    os.setsid()
+    become(environment, log)
+    from gunicorn.app.wsgiapp import WSGIApplication
+
+    os.set_inheritable(listener.fileno(), True)
+    sys.argv = [
+        *("gunicorn", "api.server:app", "--worker-class=api.server.Worker", f"--bind=fd://{listener.fileno()}"),
+        *(f"--workers={processes}", "--graceful-timeout=60", "--no-control-socket", f"--chdir={ROOT}"),
+    ]
+    WSGIApplication("%(prog)s [OPTIONS] [APP_MODULE]", prog=None).run()
 
 
 def _wait_until_alive(service: Service, processes: int) -> None:

@@ -10,7 +10,7 @@ from capabilities.alt_text.engines.basic.basic import Basic
 
 @pytest.fixture(scope="module")
 def judged() -> list[Judged]:
-    return list(judge_pictures(Basic()))
+    return list(judge_pictures(Basic(), every=4))
 
 
 def test_there_are_thirty_pictures_in_five_languages() -> None:
@@ -27,7 +27,7 @@ def test_basic_claims_nothing_false(judged: list[Judged]) -> None:
 def test_basic_finds_most_of_what_is_written_and_gives_the_rest_away(judged: list[Judged]) -> None:
     paid = [one for one in judged if not one.is_draft]
 
-    assert len(paid) >= 15
+    assert len(paid) >= len(judged) / 2
     assert sum(len(one.missed) for one in paid) <= sum(len(one.drawn.facts) for one in paid) / 3
     assert all(one.confidence <= 0.5 for one in judged if one.is_draft)
 

@@ -39,6 +39,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "Usage": account.Usage,
     "Voice": speech.Voice,
     "WebhookSettingsCreated": account.Webhook,
+    "AccountWebhookCreated": account.AccountWebhook,
     "WebhookSecret": account.WebhookSecret,
     "WebhookDelivery": account.WebhookDelivery,
 }

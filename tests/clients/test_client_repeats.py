@@ -5,8 +5,7 @@ import os
 import time
 import tracemalloc
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -46,20 +45,30 @@ USAGE = {
 }
 
 
-@asynccontextmanager
-async def serving(answer: Answer, *, patience: timedelta = timedelta(seconds=60)) -> AsyncIterator[AsyncPressroom]:
-    """Serve answers on loopback, and give a client of them."""
-    app = web.Application(client_max_size=2**30)
-    app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        address = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        async with AsyncPressroom("key", url=address, patience=patience) as client:
-            yield client
-    finally:
-        await runner.cleanup()
+def asked(
+    answer: Answer, use: Callable[[AsyncPressroom], Awaitable[Any]], *, patience: timedelta = timedelta(seconds=60)
+) -> Any:
+    """Serve answers on loopback, and return the result of a client of them."""
+
+    async def serve() -> Any:
+        app = web.Application(client_max_size=2**30)
+        app.router.add_route("*", "/{path:.*}", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        try:
+            address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+            async with AsyncPressroom("key", url=address, patience=patience) as client:
+                return await use(client)
+        finally:
+            await runner.cleanup()
+
+    return asyncio.run(serve())
+
+
+def asked_for_usage(answer: Answer, *, patience: timedelta = timedelta(seconds=60)) -> int:
+    """Ask for the usage, and return the balance."""
+    return int(asked(answer, AsyncPressroom.usage, patience=patience).credits_remaining)
 
 
 def usage_after(*answers: tuple[int, str], patience: timedelta = timedelta(seconds=60)) -> int:
@@ -73,11 +82,7 @@ def usage_after(*answers: tuple[int, str], patience: timedelta = timedelta(secon
         headers = {"Retry-After": wait} if wait else {}
         return web.json_response({"message": "Slow down.", "code": "slow"}, status=status, headers=headers)
 
-    async def ask() -> int:
-        async with serving(answer, patience=patience) as client:
-            return (await client.usage()).credits_remaining
-
-    return asyncio.run(ask())
+    return asked_for_usage(answer, patience=patience)
 
 
 def test_a_service_that_names_a_time_is_not_asked_before_it() -> None:
@@ -89,19 +94,15 @@ def test_a_service_that_names_a_time_is_not_asked_before_it() -> None:
 
 @pytest.mark.parametrize(("code", "repeats"), [("database_unavailable", True), ("database_interrupted", False)])
 def test_a_key_that_was_perhaps_made_is_not_made_again(code: str, repeats: bool) -> None:
-    asked: list[str] = []
+    methods: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append(request.method)
+        methods.append(request.method)
         return web.json_response({"message": "The database went away.", "code": code}, status=503)
 
-    async def ask() -> None:
-        async with serving(answer, patience=timedelta(seconds=1)) as client:
-            await client.create_key("of the shop")
-
     with pytest.raises(ServiceUnavailable, match="went away"):
-        asyncio.run(ask())
-    assert (len(asked) > 1) is repeats
+        asked(answer, lambda client: client.create_key("of the shop"), patience=timedelta(seconds=1))
+    assert (len(methods) > 1) is repeats
 
 
 @pytest.mark.parametrize("wait", ["3600", "9" * 5_000, "Fri, 31 Dec 9999 23:59:59 GMT"])
@@ -123,12 +124,8 @@ def test_an_error_has_what_the_service_said() -> None:
         }
         return web.json_response(body | {"credits_required": 5, "credits_remaining": 2}, status=402)
 
-    async def ask() -> None:
-        async with serving(answer) as client:
-            await client.speak("Hello.")
-
     with pytest.raises(InsufficientCredits) as refused:
-        asyncio.run(ask())
+        asked(answer, lambda client: client.speak("Hello."))
     error = refused.value
     assert (error.code, error.status, error.message, error.request_id) == ("insufficient_credits", 402, "Top up.", "r")
     assert error.details == {"credits_required": 5, "credits_remaining": 2}
@@ -143,39 +140,37 @@ def test_every_post_of_a_job_has_a_key_of_its_own_which_its_repeats_share() -> N
             return web.json_response({"message": "Restarting."}, status=503)
         return web.Response(body=b"RIFF", content_type="audio/wav")
 
-    async def ask() -> None:
-        async with serving(answer) as client:
-            await client.speak("One.")
-            await client.speak("One.")
-            await client.speak("Two.", idempotency_key="mine")
+    async def speak(client: AsyncPressroom) -> None:
+        await client.speak("One.")
+        await client.speak("One.")
+        await client.speak("Two.", idempotency_key="mine")
 
-    asyncio.run(ask())
+    asked(answer, speak)
     first, again, second, third = keys
     assert first == again != second
     assert third == "mine"
 
 
 def test_a_post_that_may_have_been_carried_out_is_not_sent_again_unless_it_has_a_key() -> None:
-    asked: list[str] = []
+    paths: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append(request.path)
+        paths.append(request.path)
         if request.path == "/indexing/monitors":
             return web.json_response({"message": "Bad gateway."}, status=502)
         assert request.transport is not None
         request.transport.abort()
         return web.Response()
 
-    async def ask() -> None:
-        async with serving(answer, patience=timedelta(seconds=1)) as client:
-            with pytest.raises(ServiceUnavailable):
-                await client.create_monitor(["https://e.example/"], every="day")
-            with pytest.raises(ConnectionLost):
-                await client.usage()
+    async def ask(client: AsyncPressroom) -> None:
+        with pytest.raises(ServiceUnavailable):
+            await client.create_monitor(["https://e.example/"], every="day")
+        with pytest.raises(ConnectionLost):
+            await client.usage()
 
-    asyncio.run(ask())
-    assert asked.count("/indexing/monitors") == 1
-    assert asked.count("/usage") > 1
+    asked(answer, ask, patience=timedelta(seconds=1))
+    assert paths.count("/indexing/monitors") == 1
+    assert paths.count("/usage") > 1
 
 
 def test_a_result_that_breaks_off_is_fetched_again_and_whole_or_not_there(tmp_path: Path) -> None:
@@ -190,11 +185,7 @@ def test_a_result_that_breaks_off_is_fetched_again_and_whole_or_not_there(tmp_pa
             request.transport.abort()
         return response
 
-    async def fetch() -> None:
-        async with serving(answer) as client:
-            await client.result("x", to=tmp_path / "result")
-
-    asyncio.run(fetch())
+    asked(answer, lambda client: client.result("x", to=tmp_path / "result"))
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"half of it all"]
 
 
@@ -207,18 +198,16 @@ def test_a_stream_that_breaks_off_is_an_error_and_no_file(tmp_path: Path) -> Non
         request.transport.abort()
         return response
 
-    async def ask() -> list[bytes]:
-        pieces: list[bytes] = []
-        async with serving(answer) as client:
-            with pytest.raises(ConnectionLost):
-                await client.stream_speech("Hello.").save(tmp_path / "hello.mp3")
-            stream = client.stream_speech("Hello.")
-            pieces.append(await anext(stream))
-            with pytest.raises(ConnectionLost):
-                await anext(stream)
-        return pieces
+    async def listen(client: AsyncPressroom) -> bytes:
+        with pytest.raises(ConnectionLost):
+            await client.stream_speech("Hello.").save(tmp_path / "hello.mp3")
+        stream = client.stream_speech("Hello.")
+        piece = await anext(stream)
+        with pytest.raises(ConnectionLost):
+            await anext(stream)
+        return piece
 
-    assert asyncio.run(ask()) == [b"some sound"]
+    assert asked(answer, listen) == b"some sound"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -226,7 +215,7 @@ def test_a_stream_that_breaks_off_is_an_error_and_no_file(tmp_path: Path) -> Non
 def test_a_file_is_read_while_it_is_sent_and_sent_again_from_its_beginning(tmp_path: Path, is_open: bool) -> None:
     film = tmp_path / "film"
     film.write_bytes(b"begin")
-    os.truncate(film, 2**25)
+    os.truncate(film, 24 * 2**20)
     sizes: list[int] = []
 
     async def answer(request: web.Request) -> web.Response:
@@ -244,20 +233,19 @@ def test_a_file_is_read_while_it_is_sent_and_sent_again_from_its_beginning(tmp_p
             return web.json_response({"message": "Restarting."}, status=503)
         return web.json_response({"text": "", "language": "en", "duration": 1, "credits_used": 5})
 
-    async def transcribe() -> None:
-        async with serving(answer) as client:
-            if not is_open:
-                await client.transcribe(film)
-                return
-            with film.open("rb") as opened:
-                opened.read(3)
-                await client.transcribe(opened)
-                assert not opened.closed
+    async def transcribe(client: AsyncPressroom) -> None:
+        if not is_open:
+            await client.transcribe(film)
+            return
+        with film.open("rb") as opened:
+            opened.read(3)
+            await client.transcribe(opened)
+            assert not opened.closed
 
     tracemalloc.start()
     try:
-        asyncio.run(transcribe())
-        assert sizes == [2**25] * 2
+        asked(answer, transcribe)
+        assert sizes == [24 * 2**20] * 2
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
         tracemalloc.stop()
@@ -290,11 +278,7 @@ def sent_twice(picture: Any) -> list[bytes]:
         text = {"alt_text": "A lake.", "confidence": 1, "credits_used": 1, "language": "en", "engine": "told"}
         return web.json_response(text)
 
-    async def describe() -> None:
-        async with serving(answer) as client:
-            await client.describe(picture)
-
-    asyncio.run(describe())
+    asked(answer, lambda client: client.describe(picture))
     return came
 
 
@@ -328,11 +312,10 @@ def test_events_that_break_off_are_followed_again() -> None:
             request.transport.abort()
         return response
 
-    async def follow() -> list[str]:
-        async with serving(answer) as client:
-            return [job.state async for job in client.iter_events("j")]
+    async def follow(client: AsyncPressroom) -> list[str]:
+        return [job.state async for job in client.iter_events("j")]
 
-    assert asyncio.run(follow()) == ["queued", "running", "running", "succeeded"]
+    assert asked(answer, follow) == ["queued", "running", "running", "succeeded"]
 
 
 @pytest.mark.parametrize("answer", ["{}", "[]", '{"credits_remaining": "much"}', "<html>"])
@@ -340,12 +323,8 @@ def test_what_is_no_pressroom_is_said_to_be_none(answer: str) -> None:
     async def show(_: web.Request) -> web.Response:
         return web.Response(text=answer)
 
-    async def ask() -> None:
-        async with serving(show) as client:
-            await client.usage()
-
     with pytest.raises(NotPressroom, match="no Pressroom"):
-        asyncio.run(ask())
+        asked_for_usage(show)
 
 
 def test_an_address_where_nobody_answers_is_given_up_soon() -> None:
@@ -360,12 +339,8 @@ def test_an_error_that_is_no_json_is_told_too() -> None:
     async def answer(_: web.Request) -> web.Response:
         return web.Response(status=413, text="<h1>Too large</h1>")
 
-    async def ask() -> None:
-        async with serving(answer) as client:
-            await client.usage()
-
     with pytest.raises(InvalidRequest, match="413: <h1>Too large"):
-        asyncio.run(ask())
+        asked_for_usage(answer)
 
 
 def test_the_key_of_a_system_here_is_found_and_sent_to_no_other_machine(tmp_path: Path, monkeypatch: Any) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import crash_points
 from crash_points import Plan, Told
-from crash_worker import become, ended, forked
+from forks import become, ended, forked
 from http_service import Answer, read_answer
 
 AT, TELL = b"x-crash-at", b"x-crash-tell"
@@ -91,7 +91,7 @@ def crashing_api(folder: Path, environment: Mapping[str, str]) -> Iterator[Crash
 
 def api_process(environment: Mapping[str, str], report: Path, listener: socket.socket) -> None:
     """Be gunicorn's master; its process is the one under test."""
-    become(environment, report)
+    become(environment, report.with_suffix(".log"))
     from gunicorn.app.wsgiapp import WSGIApplication
 
     from api.server import Worker

@@ -46,6 +46,11 @@ SYNC_STORE = ("put", "get", "head", "delete", "list", "list_with_delimiter")
 ASYNC_STORE = ("get_async", "head_async")
 
 
+def is_long() -> bool:
+    """Say whether each crash point is wanted, not only a few."""
+    return os.environ.get("CRASH_POINTS") == "all"
+
+
 @dataclass(frozen=True)
 class Plan:
     """Where to die: at call `number`, counted from 1, of all or of those named `call`; nowhere if neither is given."""

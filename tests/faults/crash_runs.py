@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import threading
 from collections import Counter
@@ -15,7 +14,8 @@ from typing import Any
 
 from crash_points import AFTER, BEFORE, DURING, Plan, Told, sides_of
 from crash_site import SLOTS, Copy, Site
-from crash_worker import forked, join, pool_process
+from crash_worker import pool_process
+from forks import forked, join
 from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
@@ -251,17 +251,7 @@ def _rows(database: Database, query: str) -> list[dict[str, Any]]:
 REPORTED = "postgres: report"
 
 
-#: Kinds that stand for all others where a process dies before it has made anything: that is the runner's, not theirs.
-TRIED_MORE = ("speech", "index_check")
-
-
-def decisive(kind: str, calls: Sequence[str]) -> list[Plan]:
-    """Return a few deaths that stand for all: in an artifact and after the report, and for some kinds those around."""
-    stored = [Plan(call="store: put", side=DURING)] if "store: put" in calls else [Plan(call=REPORTED)]
-    more = [Plan(1), Plan(call=REPORTED), Plan(call="redis: PUBLISH")] if kind in TRIED_MORE else []
-    return [*more, *stored, Plan(call=REPORTED, side=AFTER)]
-
-
-def is_long() -> bool:
-    """Say whether each crash point is wanted, not only a few."""
-    return os.environ.get("CRASH_POINTS") == "all"
+def decisive(calls: Sequence[str]) -> list[Plan]:
+    """Return a few deaths that stand for all: at the start, in an artifact, and around the report."""
+    stored = [Plan(call="store: put", side=DURING)] if "store: put" in calls else []
+    return [Plan(1), *stored, Plan(call=REPORTED), Plan(call=REPORTED, side=AFTER), Plan(call="redis: PUBLISH")]

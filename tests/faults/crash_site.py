@@ -21,7 +21,8 @@ import redis
 import tiny_whisper
 from crash_api import crashing_api
 from crash_points import Plan
-from crash_worker import forked, join, pool_process
+from crash_worker import pool_process
+from forks import forked, join
 from http_service import form
 from payers import Payer, open_account
 from PIL import Image
@@ -37,7 +38,7 @@ from capabilities.alt_text.kinds.fields import EXAMPLE_PHOTO, EXAMPLE_URL
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
-from pipeline.registry import Kinds, load_kinds, queues
+from pipeline.registry import Kinds, queues
 from pipeline.settings import Settings
 from scripts.system.programs import environment
 
@@ -137,8 +138,8 @@ def copy_of_database(database_url: str, redis_url: str, folder: Path, extra: Map
 
 
 @contextmanager
-def crash_site(make_database: Callable[[], str], redis_url: str, folder: Path) -> Iterator[Site]:
-    """Set up everything, with a job for each kind submitted over HTTP; nothing is left after the block."""
+def crash_site(make_database: Callable[[], str], redis_url: str, folder: Path, kinds: Kinds) -> Iterator[Site]:
+    """Set up everything, with a job for each of these kinds submitted over HTTP; nothing is left after the block."""
     with ExitStack() as stack:
         search = stack.enter_context(search_engine())
         told = stack.enter_context(told_engines())
@@ -150,7 +151,7 @@ def crash_site(make_database: Callable[[], str], redis_url: str, folder: Path) -
         os.environ.update(common)
         stack.callback(_restore, before)
         url = make_database()
-        site = Site(url, redis_url, folder, urlsplit(url).path[1:], load_kinds(Settings()), common, receiver)
+        site = Site(url, redis_url, folder, urlsplit(url).path[1:], kinds, common, receiver)
         for slot in range(1, SLOTS + 1):
             site.slots.put(slot)
         _submit_all(site, picture, told)

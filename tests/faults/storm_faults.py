@@ -329,11 +329,3 @@ SCENARIOS = (
         for fault, says in PROXY_FAULTS
     ),
 )
-#: The short form has one fault of each part of a system.
-SHORT = (
-    "workers killed",
-    "API killed each second",
-    "Redis killed",
-    "PostgreSQL restarted (immediate)",
-    "disk full: artifacts",
-)

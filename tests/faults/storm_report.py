@@ -39,7 +39,7 @@ repeat each request under one Idempotency-Key until it is answered.
 
 After each fault, every job must have ended, every request must have exactly one job, and the ledger and the
 counters of open items must be exact. At the end every webhook must have arrived, and every result must be complete.
-`make test` includes a short form, and cuts off machines ([many machines](operations.md#on-many-machines)).
+`make test` strikes with one fault at a time, and cuts off machines ([many machines](operations.md#on-many-machines)).
 
 ```sh
 make faults                                   # 60 s for each fault, and 2,000 kills: about 80 minutes
@@ -203,7 +203,6 @@ def wait_for_ends(site: Site, jobs: Collection[str]) -> None:
 class Report:
     """Rows of a storm, and what its throughput was."""
 
-    is_long: bool
     seconds: float
     outcomes: list[Outcome] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
@@ -227,9 +226,7 @@ class Report:
         assert outcome.books.are_right, outcome
 
     def measure_before(self, site: Site) -> tuple[float, float]:
-        """Return how many requests a second are answered, and the machine's speed; 0 in the short form."""
-        if not self.is_long:
-            return 0.0, 0.0
+        """Return how many requests a second are answered, and the machine's speed."""
         seconds = min(BEFORE_SECONDS, self.seconds)
         time.sleep(seconds)
         print(f"answers of each client in {seconds:g} s: {site.load.answers(seconds)}")
@@ -237,8 +234,6 @@ class Report:
 
     def measure_back(self, site: Site, before: float) -> Back:
         """Return after how many seconds throughput is what it was before, the seconds of the window left out."""
-        if not self.is_long:
-            return Back()
         began, most = time.monotonic(), 0.0
         while time.monotonic() - began < PATIENCE_SECONDS:
             time.sleep(0.5)
@@ -252,8 +247,6 @@ class Report:
 
     def check_rates(self) -> None:
         """Check that throughput was back after each fault, at the second strike at the latest, and has not sunk."""
-        if not self.is_long:
-            return
         back = {one.name.removesuffix(AGAIN) for one in self.outcomes if one.back.seconds is not None}
         missed = {one.name: str(one.back) for one in self.outcomes if one.name.removesuffix(AGAIN) not in back}
         assert not missed, f"throughput was not back: {missed}"

@@ -13,8 +13,8 @@ from crash_actions import Action, World, check_books
 from crash_api import CrashingApi, crashing_api
 from crash_dashboard_actions import DASHBOARD_ACTIONS
 from crash_job_actions import JOB_ACTIONS
-from crash_points import AFTER, BEFORE, Plan, Told
-from crash_runs import die_at_each, is_long
+from crash_points import AFTER, BEFORE, Plan, Told, is_long
+from crash_runs import die_at_each
 from crash_site import Copy, copy_of_database
 
 from pipeline.database import Database

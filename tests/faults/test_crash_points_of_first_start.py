@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from crash_points import AFTER, BEFORE, Plan, Told
-from crash_runs import die_at_each, is_long, run_once
+from crash_points import AFTER, BEFORE, Plan, Told, is_long
+from crash_runs import die_at_each, run_once
 from crash_site import Copy, copy_of_database
 from crash_worker import prepare_process
 

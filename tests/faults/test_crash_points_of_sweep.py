@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from crash_points import AFTER, BEFORE, Plan, Told, sides_of
-from crash_runs import MOST_POINTS, is_long, run_once
+from crash_points import AFTER, BEFORE, Plan, Told, is_long, sides_of
+from crash_runs import MOST_POINTS, run_once
 from crash_site import Copy, copy_of_database
 from crash_worker import sweep_process
 from payers import open_account

@@ -1,6 +1,6 @@
 """Storms of faults over mixed load of real kinds: every request has one job, which ends, and every credit is counted.
 
-`make faults KILLS=2000 MINUTES=30 SECONDS=60` runs the long form, which writes docs/faults.md."""
+`make faults KILLS=2000 MINUTES=30 SECONDS=60` writes docs/faults.md. test_one_fault.py has each promise by itself."""
 
 import os
 import time
@@ -8,19 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from storm_faults import SCENARIOS, SHORT, Scenario, kill_many
+from storm_faults import SCENARIOS, Scenario, kill_many
 from storm_report import AGAIN, Outcome, Report, books, wait_for_ends
 from storm_site import Site, storm_site
 
-pytestmark = [pytest.mark.system, pytest.mark.timeout(7_200)]
+pytestmark = [pytest.mark.system, pytest.mark.storm, pytest.mark.timeout(7_200)]
 
-#: How long each fault lasts. In the short form only that jobs end is looked at; the long one measures throughput too.
-SECONDS = float(os.environ.get("SECONDS", "0"))
-#: In the long form workers are killed at random so often, within so long at most.
+#: How long each fault lasts.
+SECONDS = float(os.environ.get("SECONDS", "60"))
+#: Workers are killed at random so often, within so long at most.
 MINUTES = float(os.environ.get("MINUTES", "30"))
 KILLS = int(os.environ.get("KILLS", "2000"))
-SHORT_SECONDS = 1.5
-IS_LONG = SECONDS > 0
 CLIENTS = 3
 #: Only scenarios whose names have this in them.
 ONLY = os.environ.get("ONLY", "")
@@ -30,7 +28,7 @@ def strike(site: Site, scenario: Scenario, report: Report) -> None:
     """Let one fault strike, and once more if throughput was not back: what is no accident comes twice."""
     if lack := scenario.lacks(site):
         report.skip(scenario.name, lack)
-    elif not strike_once(site, scenario, report) and IS_LONG:
+    elif not strike_once(site, scenario, report):
         strike_once(site, replace(scenario, name=f"{scenario.name}{AGAIN}"), report)
 
 
@@ -39,15 +37,13 @@ def strike_once(site: Site, scenario: Scenario, report: Report) -> bool:
     before, machine = report.measure_before(site)
     jobs = len(site.load.jobs)
     began = time.monotonic()
-    done = scenario.strike(site, SECONDS or SHORT_SECONDS)
+    done = scenario.strike(site, SECONDS)
     took = time.monotonic() - began
     back = report.measure_back(site, before)
-    # In the short form the real kinds, which take longer, are waited for in the end.
-    site.load.wait_for_turn(None if IS_LONG else CLIENTS)
+    site.load.wait_for_turn()
     print(f"{scenario.name}: {done} faults in {took:.1f} s, all answered after {time.monotonic() - began - took:.1f} s")
     asked = list(site.load.jobs.values())[jobs:]
-    if IS_LONG:
-        wait_for_ends(site, asked)
+    wait_for_ends(site, asked)
     found = books(site)
     ended = sum(job_id in found.ended for job_id in asked)
     report.add(Outcome(scenario.name, done, took, len(asked), ended, before, machine, back, found))
@@ -62,17 +58,16 @@ def kill_enough(site: Site, _: float) -> int:
 
 
 def test_every_job_ends_and_every_credit_is_counted_whatever_fails(tmp_path: Path) -> None:
-    report = Report(is_long=IS_LONG, seconds=SECONDS)
+    report = Report(seconds=SECONDS)
     with storm_site(tmp_path, clients=CLIENTS) as site:
         site.load.wait_for_turn()
-        many = Scenario("workers killed at random", kill_enough)
-        for scenario in (*([many] if IS_LONG else []), *SCENARIOS):
-            if ONLY in scenario.name and (IS_LONG or scenario.name in SHORT):
+        for scenario in (Scenario("workers killed at random", kill_enough), *SCENARIOS):
+            if ONLY in scenario.name:
                 strike(site, scenario, report)
-                if IS_LONG and not ONLY:
+                if not ONLY:
                     report.write()  # after each: a run that is cut short has shown something too
         site.load.stop()
         report.finish(site)
-    if IS_LONG and not ONLY:
+    if not ONLY:
         report.write()
     report.check_rates()

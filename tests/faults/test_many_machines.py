@@ -282,6 +282,7 @@ def test_a_worker_host_that_is_cut_off_costs_a_lease_and_nothing_else(site: Site
     books_are_right(site)
 
 
+@pytest.mark.storm
 def test_an_item_may_lose_its_machine_as_often_as_it_likes(site: Site) -> None:
     job = sleep_for(site, 45)
     hosts = {host.machine: host for host in site.workers}

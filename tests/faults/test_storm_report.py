@@ -12,7 +12,7 @@ BOOKS = Books(frozenset(), 0, 0, 0)
 
 def report(*rows: tuple[float, float]) -> Report:
     """Return a report of faults with these rates before them, and speeds of the machine."""
-    found = Report(is_long=True, seconds=60)
+    found = Report(seconds=60)
     found.outcomes += [
         Outcome(f"fault {number}", 1, 60, 100, 100, rate, machine, BACK, BOOKS)
         for number, (rate, machine) in enumerate(rows)

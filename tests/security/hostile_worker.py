@@ -61,9 +61,9 @@ class Looker:
         return ("en",)
 
     def caption(
-        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+        self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> list[dict[str, Caption]]:
-        return [dict.fromkeys(wish.modes, Caption(_described(wish), 0.5)) for wish in wishes]
+        return [dict.fromkeys(request.modes, Caption(_described(request), 0.5)) for request in requests]
 
 
 class Listener:
@@ -84,8 +84,8 @@ class Listener:
         yield Recognition("en", None, iter([word]))
 
 
-def _described(wish: CaptionRequest) -> str:
-    picture = wish.picture
+def _described(request: CaptionRequest) -> str:
+    picture = request.picture
     picture.image.resize((224, 224)).getcolors(224 * 224)
     return f"{picture.format} {picture.image.size} {[note.text for note in picture.notes]}"
 

@@ -18,8 +18,8 @@ pytestmark = [
 ]
 
 #: How many of each, and what the chances come from.
-IMAGES = int(os.environ.get("IMAGES", "120"))
-SOUNDS = int(os.environ.get("SOUNDS", "40"))
+IMAGES = int(os.environ.get("IMAGES", "40"))
+SOUNDS = int(os.environ.get("SOUNDS", "12"))
 SEED = os.environ.get("SEED", "1")
 #: Before anything is written.
 MEASURED = measured()

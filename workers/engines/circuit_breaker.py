@@ -1,8 +1,7 @@
 """Circuit breaker of an engine behind a network: whether the engine can be used now, by the last probe.
 
 It is open at first, and after a failure: then the engine is not used. A probe follows after a pause, and another after
-each that fails; the first that succeeds closes it. Probes run in a thread of their own, so no request waits for one.
-"""
+each that fails; the first that succeeds closes it. Probes run in a thread of their own, so no request waits for one."""
 
 import threading
 import time

@@ -1,8 +1,7 @@
 """Family: the engines of one family in a process. Each is set up once, however many handlers use it.
 
 When models arrive on this machine, engines that lacked them are set up, and those that take more voices look for them:
-nobody has to restart a pool.
-"""
+nobody has to restart a pool."""
 
 import threading
 import weakref
@@ -22,9 +21,9 @@ from workers.models.store import ModelStore
 
 log = get_logger(__name__)
 
-#: What an engine behind a network needs while it is unavailable.
+#: Shown for an engine behind a network while it is unavailable.
 AWAY = "it can't be reached at the moment"
-#: What an engine needs while it loads.
+#: Shown for an engine while it loads.
 LOADING = "its model is being loaded"
 #: How often a process looks whether models have arrived; a look lists one folder.
 LOOK_EVERY = timedelta(seconds=5)
@@ -173,7 +172,7 @@ class Family:
                 if engine.refresh():
                     log.info("engine offers more", family=self.name, engine=name)
             except NotReady as error:
-                # What it had goes on working.
+                # The models that it had go on working.
                 log.warning("model not used", family=self.name, engine=name, needs=error.message)
 
     def _change(self) -> None:

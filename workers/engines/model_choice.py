@@ -26,7 +26,7 @@ def settled(settings: Settings, own: Own, family: str, engine: str) -> Own:
     found = default_model(store, family, engine, machine_for(own))
     if found is None:
         return own
-    # What suits the model, such as its number of steps, unless the operator knows better.
+    # The model's own values, such as its number of steps, unless the operator set others.
     details = {name: found.details[name] for name in found.details if getattr(own, name, "") is None}
     return own.model_copy(update=details | {"model": str(store.root / found.name)})
 

@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 #: Most time for the Hugging Face hub's first answer. Its own libraries would try for minutes.
 HUB_SECONDS = 5.0
 
-#: What to do about a model that is only at the hub.
+#: Remedy for a model that is only at the hub.
 AWAY = (
     "it is not on this machine and the hub can't be reached. Download it where there is a network (hf download), and "
     "set MODEL to its folder."

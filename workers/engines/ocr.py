@@ -48,7 +48,7 @@ class TextLine:
     top: float
     right: float
     bottom: float
-    #: Whether it is written upwards or downwards, as the label of an axis.
+    #: True if it is written upwards or downwards, as the label of an axis.
     is_upright: bool = False
 
     @property

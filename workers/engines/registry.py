@@ -2,8 +2,7 @@
 
 A capability names the package of each of its families (FAMILIES), whose `__init__.py` lists its engines. Another
 package adds an engine by an entry point of the group `pressroom.engines`, named `family.engine`. Nothing is imported
-before it is asked for.
-"""
+before it is asked for."""
 
 import importlib
 import sys
@@ -26,7 +25,7 @@ GROUP = "pressroom.engines"
 
 
 class Engine(Protocol):
-    """What every engine of every family has."""
+    """The interface of every engine."""
 
     name: str
 

@@ -26,7 +26,7 @@ LOOK_SECONDS = 2.0
 
 
 class BackgroundFetch:
-    """The downloads of one family. Of all processes of this machine, one makes them."""
+    """The downloads of one family. One process of this machine makes them."""
 
     def __init__(self, settings: Settings, family: str, store: ModelStore, *, begin_after: timedelta) -> None:
         self._settings = settings.models
@@ -36,7 +36,7 @@ class BackgroundFetch:
         self._family = family
         self._store = store
         self._begin_after = begin_after
-        #: What was told last of each model.
+        #: The last message about each model.
         self.faults: dict[str, str] = {}
         #: Is called when a fault has come or gone.
         self.on_change: Callable[[], object] = lambda: None

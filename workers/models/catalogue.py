@@ -55,7 +55,7 @@ class Hub:
     repo: str
     #: A commit, or a branch or tag whose commit the first download writes down.
     revision: str = "main"
-    #: Which of its files belong to the model, where the catalogue lists none, and which of those do not.
+    #: Patterns of the model's files, where the catalogue lists none, and of files to leave out.
     patterns: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     #: SHA-256 of files that match the patterns, as public repositories pin them.
@@ -74,9 +74,9 @@ class Registries:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a machine must have to run a model."""
+    """The requirements of a model."""
 
-    #: Of the GPU, where it needs one.
+    #: Memory, of the GPU if it needs one.
     memory_bytes: int = 0
     #: Memory that nothing else takes when the model is fetched or loaded.
     free_bytes: int = 0
@@ -97,13 +97,13 @@ class CatalogueModel:
     name: str
     family: str
     engine: str
-    #: What people get from it, in one line.
+    #: Its use, in one line.
     gives: str
     #: ISO 639-1 codes or BCP 47 tags; empty: all that the engine has.
     languages: tuple[str, ...]
     #: SPDX identifier.
     licence: str
-    #: Who made it, and what it was made from.
+    #: Its makers, and the model it was made from.
     origin: str
     size_bytes: int
     #: Empty: those of the hub's repository that match its patterns.
@@ -119,7 +119,7 @@ class CatalogueModel:
     needs: Needs = Needs()
     #: The name that alternatives share: of those one is enough, the first that suits the machine.
     one_of: str | None = None
-    #: What the engine alone understands: ids of voices, speakers, genders.
+    #: Values that only the engine reads: ids of voices, speakers, genders.
     details: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property

@@ -3,6 +3,7 @@
 Version 2 and version 1 of control groups name the same things differently, and may both be there."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,13 +12,13 @@ T = TypeVar("T")
 ROOT, OWN, VMSTAT = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup"), Path("/proc/vmstat")
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryGroup:
     """The group of this process and those around it."""
 
-    def __init__(self, root: Path = ROOT, own: Path = OWN, vmstat: Path = VMSTAT) -> None:
-        self._root = root
-        self._own = own
-        self._vmstat = vmstat
+    root: Path = ROOT
+    own: Path = OWN
+    vmstat: Path = VMSTAT
 
     def limit(self) -> int | None:
         """Return the lowest limit in bytes; None: none is set."""
@@ -43,17 +44,17 @@ class MemoryGroup:
             for name in ("memory.events", "memory.oom_control"):
                 if (kills := _counters(folder / name).get("oom_kill")) is not None:
                     return kills
-        return _counters(self._vmstat).get("oom_kill", 0)
+        return _counters(self.vmstat).get("oom_kill", 0)
 
     def _folders(self) -> Iterator[Path]:
         """Yield the folders of our group and of those around it, from the inside."""
         try:
-            groups = [line.split(":", 2)[1:] for line in self._own.read_text().splitlines()]
+            groups = [line.split(":", 2)[1:] for line in self.own.read_text().splitlines()]
         except OSError:
             return
         for controllers, path in groups:
             if controllers in ("", "memory"):
-                top = self._root / controllers
+                top = self.root / controllers
                 # A container sees its group as the root, though version 1 names the path outside.
                 folder = top / path.lstrip("/") if ".." not in path and (top / path.lstrip("/")).is_dir() else top
                 yield from (one for one in (folder, *folder.parents) if one.is_relative_to(top))

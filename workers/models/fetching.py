@@ -17,7 +17,7 @@ from workers.models.store import PARTIAL, ModelStore
 
 #: Stays free on the disk: databases may be on it.
 RESERVE_BYTES = 500 * 10**6
-#: What the operating system says when nothing more can be written.
+#: Errors of a full disk.
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -50,7 +50,7 @@ def fetch(
 ) -> Path | None:
     """Return the folder of a model, downloaded unless it is here; None: another process does it, and `wait` is off.
 
-    `on_progress` gets bytes done and bytes in all. What a break leaves is gone on with by the next call. Raises
+    `on_progress` gets bytes done and bytes in all. The next call resumes a broken download. Raises
     NotFetchable, RegistryUnavailable, HubUnavailable, ModelAltered, DiskFull, NotReady."""
     try:
         with exclusive(store.root / PARTIAL / f"{model.name}.lock", on_wait=on_wait, wait=wait) as is_held:
@@ -59,7 +59,7 @@ def fetch(
             return _intact(store, model) or _fetch(store, model, stall_seconds, on_progress)
     except OSError as error:
         if error.errno in FULL:
-            # What has come would keep the disk full.
+            # The unfinished files would keep the disk full.
             shutil.rmtree(store.unfinished(model), ignore_errors=True)
             raise DiskFull(f"The disk of {store.root} is full; {model.name} was not fetched.") from error
         raise NotReady(f"{model.name} can't be written to {store.root}: {error.strerror or error}.") from error

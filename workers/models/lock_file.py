@@ -18,10 +18,10 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class FileLocked:
-    """What was downloaded first: the commit, and its files, every one with its hash."""
+    """The first download: its commit and files, each with its hash."""
 
     repo: str
-    #: What the catalogue asked for at that time, such as a branch, and the commit that it meant.
+    #: The revision in the catalogue at that time, such as a branch, and its commit.
     revision: str
     commit: str
     files: tuple[File, ...]

@@ -26,11 +26,11 @@ class Machine:
     memory_bytes: int
     cores: int
     gpu_bytes: int = 0
-    #: Whether cuBLAS and cuDNN are where the linker finds them.
+    #: True if cuBLAS and cuDNN are where the linker finds them.
     has_cuda: bool = True
     #: Memory that nothing takes at the moment; None: it does not matter.
     free_bytes: int | None = None
-    #: Whether llama.cpp can be imported without ending the process.
+    #: True if llama.cpp can be imported without ending the process.
     has_instructions: bool = True
 
     def lacks(self, needs: Needs) -> str | None:

@@ -1,4 +1,4 @@
-"""Store: which models are on this machine, and where. What it gives out has been verified."""
+"""Store: which models are on this machine, and where. Every file that it gives out was verified."""
 
 import shutil
 import tempfile

@@ -1,13 +1,11 @@
 """Wheels: models whose files are in installed packages."""
 
-import hashlib
 import importlib.util
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workers.models.catalogue import CatalogueModel, File
-
-CHUNK_BYTES = 2**20
 
 
 def find_parts(model: CatalogueModel) -> Mapping[File, Sequence[Path]] | None:
@@ -32,17 +30,13 @@ def common_folder(parts: Mapping[File, Sequence[Path]]) -> Path | None:
     return None
 
 
-def join(parts: Sequence[Path], target: Path) -> str:
-    """Write parts one after the other as one file; return its SHA-256. Raises OSError."""
-    digest = hashlib.sha256()
+def join(parts: Sequence[Path], target: Path) -> None:
+    """Write parts one after the other as one file. Raises OSError."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as written:
         for part in parts:
             with part.open("rb") as read:
-                while chunk := read.read(CHUNK_BYTES):
-                    digest.update(chunk)
-                    written.write(chunk)
-    return digest.hexdigest()
+                shutil.copyfileobj(read, written)
 
 
 def _locate(path: str) -> Path | None:

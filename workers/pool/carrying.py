@@ -18,6 +18,7 @@ from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts
 from pipeline.storage.streams import Parts
 from workers.engines import Stopped
+from workers.engines.tokens import Tokens, counting
 from workers.handler import Failed, Handler, Outcome, Release
 from workers.media.marks.marking import Marker
 from workers.pool.heartbeat import Run
@@ -79,7 +80,9 @@ class Carrier:
 
     def _outcomes(self, handler: Handler[Any, Any], tasks: Sequence[LeasedTask[Any]]) -> list[lifecycle.Outcome]:
         try:
-            return _rows(tasks, handler.run(tasks))
+            # A handler of several tasks has each picture's tokens counted apart.
+            with counting(tasks[0].tokens if len(tasks) == 1 else Tokens()):
+                return _rows(tasks, handler.run(tasks))
         except Stopped:
             return _rows(tasks, [Release()] * len(tasks))
         except PressroomError as error:
@@ -94,6 +97,12 @@ class Carrier:
 
 def _rows(tasks: Sequence[LeasedTask[Any]], outcomes: Sequence[Outcome[Any]]) -> list[lifecycle.Outcome]:
     return [
-        to_row(task.item_id, task.price, unless_passing(outcome, attempts=task.attempts), hashes=task.hashes())
+        to_row(
+            task.item_id,
+            task.price,
+            unless_passing(outcome, attempts=task.attempts),
+            hashes=task.hashes(),
+            tokens=task.tokens,
+        )
         for task, outcome in zip(tasks, outcomes, strict=True)
     ]

@@ -42,7 +42,7 @@ class Claimer:
         self._wake = wake
         self._lease_for = timedelta(seconds=settings.work.lease_seconds)
         self._oldest_first_every = settings.work.oldest_first_every
-        #: Whether this process carries out one run at a time.
+        #: True if this process carries out one run at a time.
         self.is_single = all(handler.slots == 1 and not handler.runs_apart for handler in self._handlers)
         #: Lanes whose items never wait for a process that holds nothing.
         self._together = [lane for lane, handler in lanes.items() if handler.comes_back_together]
@@ -57,7 +57,7 @@ class Claimer:
 
     @property
     def is_flowing(self) -> bool:
-        """Whether the last two claims found work, so that the next one probably does."""
+        """True if the last two claims found work, so that the next one probably does."""
         return self._found_in_a_row > 1
 
     def room(self, held: Sequence[Run]) -> dict[str, int]:

@@ -37,7 +37,7 @@ class LateHandlers:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no handler is waited for."""
+        """True if no handler is waited for."""
         return not self._waiting and not self._ready
 
     def set_aside(self, handler: AnyHandler, handlers: Mapping[str, AnyHandler]) -> dict[str, AnyHandler]:

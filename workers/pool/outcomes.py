@@ -8,7 +8,7 @@ from typing import Any
 from pipeline import lifecycle
 from pipeline.errors import PressroomError
 from pipeline.kind import as_json
-from pipeline.marks.receipts import PROVENANCE, provenance
+from pipeline.marks.receipts import PROVENANCE, TokenCount, provenance
 from workers.engines import EngineBusy
 from workers.handler import Done, Failed, Outcome, Release, Retry
 from workers.models.store import hash_of
@@ -21,7 +21,7 @@ RETRY_UNKNOWN_AFTER = timedelta(seconds=2)
 RETRY_PASSING_AFTER = (2, 4, 8, 15, 30, 60, 120, 300)
 #: How long an item waits for a service that asked for a pause and named no time.
 PAUSE = timedelta(seconds=10)
-#: What the machine lacks for a while: room, files, memory.
+#: Errors of a machine that lacks room, files or memory for a while.
 LACKING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO})
 
 
@@ -53,9 +53,14 @@ def unless_passing(outcome: Outcome[Any], *, attempts: int) -> Outcome[Any]:
 
 
 def to_row(
-    item_id: int, price: int, outcome: Outcome[Any], *, hashes: Mapping[str, str] | None = None
+    item_id: int,
+    price: int,
+    outcome: Outcome[Any],
+    *,
+    hashes: Mapping[str, str] | None = None,
+    tokens: Mapping[str, TokenCount] | None = None,
 ) -> lifecycle.Outcome:
-    """Return an outcome as the life cycle stores it, with the `hashes` of its files for the receipt.
+    """Return an outcome as the life cycle stores it, with the `hashes` of its files and its tokens for the receipt.
 
     Raises ValueError for credits beyond the price."""
     match outcome:
@@ -64,8 +69,8 @@ def to_row(
             if not 0 <= earned <= price:
                 raise ValueError(f"{earned} credits were earned of an item that costs {price}.")
             stored = as_json(output)
-            if hashes or models:
-                stored[PROVENANCE] = provenance(hashes or {}, {name: hash_of(name) for name in models})
+            if hashes or models or tokens:
+                stored[PROVENANCE] = provenance(hashes or {}, {name: hash_of(name) for name in models}, tokens or {})
             return lifecycle.Outcome(item_id, "done", earned, output=stored, engine=engine)
         case Failed(error, credits):
             return lifecycle.Outcome(item_id, "failed", min(credits, price), error=error_row(error))

@@ -13,7 +13,8 @@ from pipeline.errors import PressroomError
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import ClaimedItem, Taken
 from pipeline.log import get_logger
-from pipeline.operations.metrics import Metrics
+from pipeline.marks.receipts import PROVENANCE
+from pipeline.operations.metrics import TOKENS, Metrics
 from pipeline.storage.artifacts import Artifacts
 from pipeline.storage.streams import Parts, add_part_notice
 from pipeline.tracing.trace_context import Tracer
@@ -99,7 +100,7 @@ class Reporter:
     def note(self, due: Sequence[Ended], taken: Sequence[Taken]) -> None:
         """Count and log reports, and delete uploads; nobody waits for this."""
         ended = {item.job_id for item in taken if item.job_state}
-        self._delete_uploads({task.job_id for one in due if one.kind.takes_files for task in one.run.tasks} & ended)
+        self._delete_uploads({task.job_id for one in due if one.kind.has_uploads for task in one.run.tasks} & ended)
         for one in due:
             self._observe(one)
         for item in taken:
@@ -167,6 +168,9 @@ class Reporter:
             self._metrics.count("pressroom_items_total", 1, outcome=outcome.outcome, **labels)
             self._metrics.observe("pressroom_item_wait_seconds", task.item.waited.total_seconds(), **labels)
             self._metrics.observe("pressroom_item_run_seconds", ended.seconds / len(tasks), **labels)
+            for engine, count in (outcome.output or {}).get(PROVENANCE, {}).get("tokens", {}).items():
+                for use, number in count.items():
+                    self._metrics.count(TOKENS, number, engine=engine, use=use)
             if self._tracer.is_on:
                 self._trace(task.item, ended, outcome)
 

@@ -3,7 +3,7 @@
 import hashlib
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,11 +15,13 @@ from pydantic import BaseModel
 
 from pipeline import lifecycle
 from pipeline.database import Database
-from pipeline.errors import InsufficientCredits, KeyCreditsUsed
+from pipeline.errors import Gone, InsufficientCredits, KeyCreditsUsed
 from pipeline.lifecycle import Beat, ClaimedItem
 from pipeline.storage.artifacts import Artifacts, artifact_key, upload_key
+from pipeline.storage.resumable import find_part_keys
 from pipeline.storage.streams import Parts
 from workers.engines import Stopped
+from workers.engines.tokens import Tokens
 from workers.media.marks.marking import Made, Marker
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
@@ -61,6 +63,7 @@ class LeasedTask(Generic[I]):
         self._lease_for = lease_for
         self._announce = announce
         self._marker = marker
+        self.tokens = Tokens()
         self._hashes: dict[str, Any] = {}
         self._parts = Parts()
         self._is_stopped = False
@@ -89,11 +92,7 @@ class LeasedTask(Generic[I]):
             raise ValueError(f"{credits} credits were earned of an item that costs {self.price}.")
         self.moved = time.monotonic()
         self._beat = Beat(
-            self.item.lease_id,
-            self.item_id,
-            {"done": done, "total": total},
-            credits,
-            checkpoint or self.checkpoint,
+            self.item.lease_id, self.item_id, {"done": done, "total": total}, credits, checkpoint or self.checkpoint
         )
         self.checkpoint = self._beat.checkpoint
 
@@ -123,12 +122,7 @@ class LeasedTask(Generic[I]):
             raise Stopped
 
     def store(
-        self,
-        data: bytes | IO[bytes],
-        *,
-        suffix: str = "",
-        keep_for: timedelta | None = None,
-        made: Made | None = None,
+        self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None, made: Made | None = None
     ) -> str:
         """Store bytes or an open file under a key that only this lease writes; returns the key. Raises NotMarked."""
         key = self._key(suffix, keep_for)
@@ -174,17 +168,31 @@ class LeasedTask(Generic[I]):
         """Open an uploaded file, copied to an unnamed temporary one. Raises Gone, ServiceUnavailable.
 
         It is never whole in memory: the allocator would keep several times 25 MB."""
+        with self._copied([upload_key(self.job_id, field)]) as file:
+            yield file
+
+    @contextmanager
+    def resumable_upload(self) -> Iterator[IO[bytes]]:
+        """Open the resumable upload that the job uses, copied likewise. Raises Gone, ServiceUnavailable."""
+        if not (keys := self._database.run(find_part_keys(self.job_id))):
+            raise Gone("The upload has been deleted; send it again.", code="upload_gone")
+        with self._copied(keys) as file:
+            yield file
+
+    def keep_upload(self, field: str, file: IO[bytes]) -> None:
+        """Store a file as if it had been uploaded. Raises ServiceUnavailable."""
+        self._artifacts.put(upload_key(self.job_id, field), file)
+
+    @contextmanager
+    def _copied(self, keys: Sequence[str]) -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
-            file.writelines(self._artifacts.read(upload_key(self.job_id, field)))
+            for key in keys:
+                file.writelines(self._artifacts.read(key))
             file.seek(0)
             yield file
 
     def _key(self, suffix: str = "", keep_for: timedelta | None = None) -> str:
         expires_on = (datetime.now(UTC) + max(self._keep_for, keep_for or self._keep_for) + ARTIFACT_MARGIN).date()
         return artifact_key(
-            expires_on=expires_on,
-            job_id=self.job_id,
-            index=self.index,
-            lease_id=self.item.lease_id,
-            suffix=suffix,
+            expires_on=expires_on, job_id=self.job_id, index=self.index, lease_id=self.item.lease_id, suffix=suffix
         )

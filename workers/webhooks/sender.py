@@ -30,11 +30,7 @@ class WebhookSender:
     """Sends events within an `async with` block. `resolver` and `open_socket` are for tests."""
 
     def __init__(
-        self,
-        settings: Settings,
-        *,
-        resolver: AbstractResolver | None = None,
-        open_socket: SocketFactory = plain_socket,
+        self, settings: Settings, *, resolver: AbstractResolver | None = None, open_socket: SocketFactory = plain_socket
     ) -> None:
         """Raises NotReady when an allowed network is none."""
         self._fetch = settings.fetch

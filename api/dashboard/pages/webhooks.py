@@ -1,4 +1,4 @@
-"""Webhooks: where the account is told of events, and what was sent there, with a button to send it again."""
+"""Webhooks: the addresses that are told of the account's events, and what was sent there."""
 
 import json
 from typing import Any
@@ -11,16 +11,38 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.http.parameters import OFFSET, choice
 from api.services.resource import Resource
-from api.webhooks.actions import find_own_delivery, new_secret, send_delivery_again, send_test, set_webhook
-from api.webhooks.documents import WebhookDelivery, WebhookDeliveryDetails, WebhookSettingsDocument
-from pipeline.errors import InvalidRequest
-from pipeline.webhooks.accounts import find_webhook
+from api.webhooks.actions import (
+    add_webhook,
+    change_own_webhook,
+    delete_own_webhook,
+    find_own_delivery,
+    new_secret,
+    send_delivery_again,
+    send_test,
+)
+from api.webhooks.documents import (
+    AccountWebhookDocument,
+    AddedWebhookRequest,
+    WebhookDelivery,
+    WebhookDeliveryDetails,
+    WebhookSettingsDocument,
+)
+from pipeline.accounts.keys import Caller
+from pipeline.errors import Conflict, InvalidRequest
+from pipeline.webhooks.accounts import find_webhook, list_webhooks
 from pipeline.webhooks.deliveries import STATES
 from pipeline.webhooks.events import EVENTS
 from pipeline.webhooks.log import list_deliveries
 
 PAGE = Page("/dashboard/webhooks", "Webhooks", NavigationSection.ACCOUNT, order=50, icon="webhook")
 DELIVERIES_A_PAGE = 25
+#: Events in a reader's words; one without words is shown by its name.
+EVENT_WORDS = {
+    "job.completed": "A job is done",
+    "job.failed": "A job has failed",
+    "job.cancelled": "A job was cancelled",
+    "index_monitor.changed": "A watched page was listed or dropped",
+}
 #: The form sends an empty state for all of them.
 STATE = choice("state", "Only deliveries in this state.", ("", *STATES))
 
@@ -33,27 +55,36 @@ class WebhooksPage(Resource):
         await self._show(req, resp)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Set the address, make a secret, or send a test; a new secret is shown at once, and never again."""
+        """Add, change, sign, test or delete a webhook; a new secret is shown at once, and never again."""
         session = await self._services.sessions.require(req, resp)
         form = await read_form(req, session)
-        caller, action = session.caller, form.text("action")
+        caller, webhook_id = session.caller, form.text("webhook") or None
         try:
-            if action == "secret":
-                await self._show(req, resp, secret=(await new_secret(self._services, caller)).secret)
-                return
-            if action == "test":
-                await send_test(self._services, caller, None)
-                redirect(req, resp, PAGE.path, "A test event is being sent; see its delivery below.")
-                return
-            _, secret = await set_webhook(self._services, caller, form.text("webhook_url") or None, _events(form))
-        except InvalidRequest as error:
+            match form.text("action"):
+                case "secret":
+                    secret = (await new_secret(self._services, caller, webhook_id)).secret
+                    return await self._show(req, resp, secret=secret)
+                case "test":
+                    await send_test(self._services, caller, webhook_id=webhook_id)
+                    return redirect(req, resp, PAGE.path, "A test event is being sent; see its delivery below.")
+                case "delete":
+                    await delete_own_webhook(self._services, caller, webhook_id or "")
+                    return redirect(req, resp, PAGE.path, "The webhook was deleted.")
+            secret_of_new = await self._save(caller, webhook_id, form)
+        except (InvalidRequest, Conflict) as error:
             resp.status = error.status
-            await self._show(req, resp, error=error.message, sent=form.text("webhook_url"))
-            return
-        if secret is not None:
-            await self._show(req, resp, secret=secret)
-        else:
-            redirect(req, resp, PAGE.path, "Your webhook was saved.")
+            return await self._show(req, resp, error=error.message, sent=form.text("webhook_url"))
+        if secret_of_new is None:
+            return redirect(req, resp, PAGE.path, "Your webhook was saved.")
+        return await self._show(req, resp, secret=secret_of_new)
+
+    async def _save(self, caller: Caller, webhook_id: str | None, form: Form) -> str | None:
+        """Add or change a webhook; return the secret of a new one."""
+        wanted = AddedWebhookRequest(webhook_url=form.text("webhook_url"), webhook_events=_events(form))
+        if webhook_id is None:
+            return (await add_webhook(self._services, caller, wanted)).secret
+        await change_own_webhook(self._services, caller, webhook_id, wanted)
+        return None
 
     async def _show(
         self,
@@ -67,18 +98,23 @@ class WebhooksPage(Resource):
         session = await self._services.sessions.require(req, resp)
         state = STATE.read(req)
         offset = OFFSET.read(req)
-        webhook = await self._services.database.run(find_webhook(session.account_id))
+        account, listed = await self._services.database.run_together(
+            [find_webhook(session.account_id), list_webhooks(session.account_id)]
+        )
+        webhooks = [AccountWebhookDocument.of_one(one) for one in listed]
+        changed = next((one for one in webhooks if str(one.id) == req.get_param("change")), None)
         page, total = await self._services.database.run(
             list_deliveries(session.account_id, state=state or None, limit=DELIVERIES_A_PAGE, offset=offset)
         )
-        shown = WebhookSettingsDocument.of(webhook)
         await render(
             req,
             resp,
             "webhooks.html",
-            webhook=shown,
-            url=(shown.webhook_url or "") if sent is None else sent,
-            events=EVENTS,
+            account=WebhookSettingsDocument.of(account),
+            webhooks=webhooks,
+            changed=changed,
+            url=(changed.webhook_url if changed else "") if sent is None else sent,
+            events=dict.fromkeys(EVENTS) | EVENT_WORDS,
             secret=secret,
             error=error,
             deliveries=[WebhookDelivery.of(one) for one in page],

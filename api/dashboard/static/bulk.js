@@ -1,7 +1,8 @@
 // Bulk: many pictures, recordings or posts at once, or the rows of a list, in a table that fills in.
 //
 // A page gives `how`: {noun: [one, many], verb, columns(fields), takes(file), prepare(file), most, atOnce, cost,
-// request(rows, fields), texts(result, row), exports(rows)}. A row is {name, file, fields, cells, state, texts, …}; its
+// request(rows, fields), texts(result, row), files(rows)}, and `kind` if it is not the chosen one. With `isSound` a
+// result is not read but played; `family` names the engines whose model may be installed. A row is {name, file, fields, cells, state, texts, …}; its
 // state is ready, faulty, sending, working, done, failed or cancelled. All jobs of a table have its id as X-Request-Id,
 // by which it is found again.
 
@@ -54,7 +55,7 @@ function newState(how, page) {
   const account = JSON.parse(page.form?.dataset.account ?? "{}");
   const state = { how, page, account, id: `table-${crypto.randomUUID?.() ?? fallbackId()}`, rows: [], open: new Map(), isRunning: false, isPaused: false, waitsUntil: 0, note: "" };
   let saved = Promise.resolve(); // one after the other: "Accept all" is 500 of them
-  state.fields = () => readFields(page.form, page.kind().name);
+  state.fields = () => readFields(page.form, how.kind ?? page.kind().name);
   state.table = startTable(state, { run: () => run(state), pause: () => pause(state), stop: () => stop(state), retry: (rows) => again(state, rows), save: (row) => (saved = saved.then(() => keepTexts(row.job, row.index, row.texts, Boolean(row.accepted)))) });
   state.sheets = page.form ? startSheets(state, (rows) => addRows(state, rows)) : { isOpen: () => false };
   return state;
@@ -71,6 +72,7 @@ function addRows(state, rows) {
   state.rows.push(...rows);
   state.table.add(rows);
   state.page.update();
+  Promise.all(rows.map((row) => row.prepared)).then(() => state.page.update()); // they may cost more than was known
 }
 
 /** Send what is ready, some at a time, and follow it until all has ended. */
@@ -177,7 +179,7 @@ async function readRows(state, job, rows) {
 async function take(state, row, told) {
   row.state = "done";
   row.shown_by = told.shown_by ?? null;
-  const result = told.result ?? (await read(row.job));
+  const result = told.result ?? (state.how.isSound ? null : await read(row.job));
   Object.assign(row, state.how.texts(result, row));
   if (told.edited) Object.assign(row, { texts: { ...row.texts, ...told.edited.texts }, accepted: told.edited.accepted });
 }

@@ -55,7 +55,7 @@ async function check(state, place, sheet, choices, add) {
   const rows = sheet.rows.map(({ line, cells }) => {
     const chosen = choices.filter(({ select }) => select.value !== "").map(({ field, select }) => [field.name, (cells[select.value] ?? "").trim()]);
     const fields = Object.fromEntries(chosen.filter(([, text]) => text));
-    const name = String(fields[choices.find(({ field }) => field.is_required).field.name] ?? `Row ${line}`);
+    const name = String(fields.name ?? fields[choices.find(({ field }) => field.is_required).field.name] ?? `Row ${line}`);
     return { name: name.slice(0, 200), fields, cells, line, file: null, state: "ready", texts: {} };
   });
   place.replaceChildren(make("p", { role: "status" }, "Checking …"));

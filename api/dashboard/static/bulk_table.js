@@ -1,7 +1,8 @@
 // Table: the rows of many things at once, each with its picture, name, state and texts, which are edited in place.
 
 import { csv, xlsx, zip } from "./bulk_export.js";
-import { credits, icon, make } from "./try_dom.js";
+import { credits, icon, make, withoutCommands } from "./try_dom.js";
+import { installButton } from "./try_install.js";
 
 /** Rows that are made at a time: the page stays at hand between them. */
 const SLICE = 10;
@@ -15,10 +16,11 @@ export function startTable(state, act) {
   const list = make("ol", { class: "bulk-rows" });
   const bar = make("div", { class: "bulk-bar" });
   const tell = make("p", { class: "bulk-told", role: "status" });
+  const note = make("div", { class: "note", hidden: true });
   const queue = [];
   const table = { label: () => label(state), price: () => price(state) };
   table.add = (rows) => {
-    if (!list.isConnected) state.page.result.replaceChildren(tell, bar, list);
+    if (!list.isConnected) state.page.result.replaceChildren(tell, note, bar, list);
     queue.push(...rows);
     if (queue.length === rows.length) requestAnimationFrame(grow);
     table.showBar();
@@ -38,6 +40,7 @@ export function startTable(state, act) {
     setTimeout(() => {
       isDue = false;
       showBar(state, bar, tell, act);
+      advise(state, note);
     }, BAR_MS);
   };
   table.showAll = () => {
@@ -61,7 +64,7 @@ function price(state) {
   const ready = state.rows.filter((row) => row.state === "ready");
   const known = ready.map((row) => row.credits ?? state.how.cost);
   const { available, per_minute: perMinute, per_day: perDay } = state.account;
-  if (!ready.length) return "";
+  if (!ready.length || state.isRunning) return "";
   const sum = known.reduce((total, one) => total + one, 0);
   const told = [`${credits(sum)}${state.how.isLeast ? " or more" : ""}; you have ${available?.toLocaleString()}.`];
   if (sum > available) told.push("They don't suffice for all.");
@@ -81,9 +84,8 @@ function showBar(state, bar, tell, act) {
   const failed = state.rows.filter((row) => row.state === "failed" && row.file !== undefined);
   const total = state.rows.length - (known.faulty ?? 0);
   const left = known.ready ?? 0;
-  const advice = state.rows.find((row) => row.advice)?.advice;
   const facts = [`${done} of ${things(state, total)} done`, ...["failed", "cancelled", "faulty"].map((name) => known[name] && `${known[name]} ${WORDS[name]}`)];
-  tell.textContent = [`${facts.filter(Boolean).join(", ")}.`, state.note, state.isPaused && state.isRunning ? "Pausing …" : "", advice?.replaceAll("`", "")].filter(Boolean).join(" ");
+  tell.textContent = [`${facts.filter(Boolean).join(", ")}.`, state.note, state.isPaused && state.isRunning ? "Pausing …" : ""].filter(Boolean).join(" ");
   const progress = make("progress", { max: total || 1, value: done + (known.failed ?? 0) + (known.cancelled ?? 0), "aria-label": "Progress" });
   const button = (text, click, more = {}) => make("button", { type: "button", class: "second small", click, ...more }, text);
   const actions = state.isRunning
@@ -92,6 +94,14 @@ function showBar(state, bar, tell, act) {
   const focused = bar.contains(document.activeElement) ? document.activeElement.textContent : null;
   bar.replaceChildren(progress, ...[...actions, ...(done ? results(state, act, button) : [])].filter(Boolean));
   if (focused) [...bar.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
+}
+
+/** Say once what would make the texts better, with a button that installs it. */
+function advise(state, note) {
+  const advice = note.hidden && state.rows.find((row) => row.advice)?.advice;
+  if (!advice) return;
+  note.hidden = false;
+  note.append(withoutCommands(advice), state.how.family ? installButton(state.how.family) : "");
 }
 
 /** Return what is done with results: accept, and save as files. */

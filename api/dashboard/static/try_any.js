@@ -1,7 +1,6 @@
 // Any: a kind that has no page of its own: its answer is shown as what it is.
 
 import { copyButton, credits, facts, make, saveLink } from "./try_dom.js";
-import { startDrops } from "./try_files.js";
 import { player } from "./try_player.js";
 import { start } from "./try_page.js";
 
@@ -18,5 +17,4 @@ async function show(answer) {
   return [shown, make("p", { class: "actions" }, saveLink(bytes, "result", "Download")), known];
 }
 
-const page = start({ show });
-startDrops(page.form);
+start({ show });

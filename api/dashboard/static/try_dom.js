@@ -86,7 +86,13 @@ export function facts(pairs, folded = []) {
 
 /** Return the notes of an answer, each a paragraph. */
 export function notes(texts) {
-  return texts.filter(Boolean).map((text) => make("p", { class: "note" }, text));
+  return texts.filter(Boolean).map((text) => make("p", { class: "note" }, withoutCommands(text)));
+}
+
+/** Return a text without its sentences about commands, which readers of pages can't enter. */
+export function withoutCommands(text) {
+  const sentences = text.split(/(?<=[.!?)]) (?=\S)/);
+  return sentences.filter((sentence) => !sentence.includes("`")).join(" ") || text.replaceAll("`", "");
 }
 
 /** Return seconds as minutes and seconds. */

@@ -7,7 +7,13 @@ import { chooseFiles } from "./try_request.js";
 export function startDrops(form) {
   for (const box of form.querySelectorAll("[data-drop]")) {
     const input = box.querySelector('input[type="file"]');
-    input.addEventListener("change", () => box.querySelector(".left-out")?.remove());
+    const chosen = box.querySelector("[data-chosen]");
+    box.classList.add("ready");
+    // On the box, so that what many at once have taken out of the field is gone by then.
+    box.addEventListener("change", () => {
+      box.querySelector(".left-out")?.remove();
+      chosen.textContent = [...input.files].map((file) => file.name).join(", ");
+    });
     box.addEventListener("dragover", (event) => {
       event.preventDefault();
       box.classList.add("over");

@@ -1,9 +1,8 @@
 // Lines: a request as curl, Python and JavaScript that do exactly the same. Pure: no page is needed.
 //
-// A request is {path, fields, files, saves, each, client}: `fields` are JSON values; `files` are the names of files by
+// A request is {path, fields, files, saves, client}: `fields` are JSON values; `files` are the names of files by
 // form field, and make it a form; `saves` is the name of the file that the answer is kept in, null for an answer that is
-// shown; `each` {field, values} sends the form once with each of some values; `then` are comments and paths of what is
-// asked next with curl; `client` is how the Python package does it: {method, first, rename, drop, more, to, then}, where `then`
+// shown; `then` are comments and paths of what is asked next with curl; `client` is how the Python package does it: {method, first, rename, drop, more, to, then}, where `then`
 // are further lines, `more` fields without a name of their own, and `to` says that the method itself writes the file.
 
 /** The variable that holds the key, as the command line and the Python package know it. */
@@ -39,10 +38,8 @@ export function curlLines(request, base) {
   const parts = [`curl ${shellWord(base + request.path)}`, KEY_HEADER];
   const body = isForm(request) ? formParts(request) : jsonParts(request.fields);
   const output = request.saves ? [`-o ${shellWord(fileName(request.saves))}`] : [];
-  const { field, values } = request.each ?? {};
   // Only what stands between the arguments is indented: their own lines are what they are.
-  const line = [...parts, ...output, ...body.parts].join(field ? " \\\n    " : " \\\n  ");
-  if (field) return `for ${field} in ${values.join(" ")}; do\n  ${line}\ndone`;
+  const line = [...parts, ...output, ...body.parts].join(" \\\n  ");
   const whole = line + (body.input ? ` <<'${END}'\n${body.input}\n${END}` : "");
   return request.then ? [whole, "", ...request.then.map(([comment, path]) => `# ${comment}\ncurl ${base}${path} ${KEY_HEADER}`)].join("\n") : whole;
 }
@@ -61,8 +58,7 @@ function formParts(request) {
     // -F reads @, < and ; in a value as its own; --form-string reads nothing.
     return `${PLAIN.test(text) && !text.startsWith("@") ? "-F" : "--form-string"} ${shellWord(`${field}=${text}`)}`;
   });
-  const each = request.each ? [`-F "${request.each.field}=$${request.each.field}"`] : [];
-  return { parts: [...files, ...fields, ...each] };
+  return { parts: [...files, ...fields] };
 }
 
 /** Return the name of a file as -F reads it: in quotes where it has signs that end a name there. */
@@ -89,20 +85,16 @@ export function javascriptLines(request, base) {
     "if (!answer.ok) throw new Error((await answer.json()).message);",
     request.saves ? `await writeFile(${literal(fileName(request.saves))}, answer.body);` : "console.log(await answer.json());",
   ];
-  const { field, values } = request.each ?? {};
-  const lines = field ? [`for (const ${field} of ${json(values)}) {`, indented(call.join("\n")), "}"] : call;
-  return [...imports, ...(imports.length ? [""] : []), ...lines].join("\n");
+  return [...imports, ...(imports.length ? [""] : []), ...call].join("\n");
 }
 
 function formLines(request, files) {
-  const each = request.each ? [`form.set(${literal(request.each.field)}, ${request.each.field});`] : [];
   return [
     "const form = new FormData();",
     ...files.map(([field, name]) => {
       return `form.set(${literal(field)}, new Blob([await readFile(${literal(fileName(name))})]), ${literal(baseName(name))});`;
     }),
     ...Object.entries(request.fields).map(([field, value]) => `form.set(${literal(field)}, ${literal(formText(value))});`),
-    ...each,
   ];
 }
 
@@ -111,14 +103,13 @@ export function pythonLines(request, base) {
   const imports = call.includes("Path(") ? ["from pathlib import Path", ""] : [];
   const { to, then = [] } = request.client;
   const save = request.saves && !to ? [`answer.save(${literal(request.saves)})`] : [];
-  const lines = [`answer = pressroom.${call}`, ...save, ...(save.length + then.length ? then : ["print(answer)"])].join("\n");
-  const { field, values } = request.each ?? {};
+  const lines = [`answer = pressroom.${call}`, ...save, ...(save.length + then.length ? then : ["print(answer)"])];
   return [
     ...imports,
     "from pressroom import Pressroom",
     "",
     `pressroom = Pressroom(url=${literal(base)})  # the key is in ${KEY}`,
-    ...(field ? [`for ${field} in ${python(values)}:`, indented(lines, "    ")] : [lines]),
+    ...lines,
   ].join("\n");
 }
 
@@ -133,7 +124,6 @@ function callOf(request) {
     ...(first ? [request.files?.[first] === undefined ? python(request.fields[first]) : path(request.files[first])] : []),
     ...files.map(([field, name]) => `${rename[field] ?? field}=${path(name)}`),
     ...fields.filter(([field]) => !more.includes(field)).map(([field, value]) => `${rename[field] ?? field}=${python(value)}`),
-    ...(request.each ? [`${request.each.field}=${request.each.field}`] : []),
     ...(Object.keys(unnamed).length ? [`more=${python(unnamed)}`] : []),
     ...(to && request.saves ? [`to=${literal(request.saves)}`] : []),
   ]);
@@ -151,10 +141,6 @@ function called(method, given) {
 
 function path(name) {
   return `Path(${literal(name)})`;
-}
-
-function indented(text, by = "  ") {
-  return text.split("\n").map((line) => by + line).join("\n");
 }
 
 /** Return a JSON value as Python writes it. */

@@ -1,6 +1,7 @@
 // Page: the form of a capability, its lines, the job that it makes, and what came back.
 
-import { copyButton, languageName, make } from "./try_dom.js";
+import { clock, copyButton, languageName, make } from "./try_dom.js";
+import { startDrops } from "./try_files.js";
 import { cancel, carryOut, Refused } from "./try_job.js";
 import { curlLines, javascriptLines, pythonLines } from "./try_lines.js";
 import { fillForm, readFields, readFiles, showKind } from "./try_request.js";
@@ -47,6 +48,7 @@ export function start({ show, build = (request) => request, run, many }) {
   if (form.dataset.again) fillForm(form, JSON.parse(form.dataset.again));
   for (const option of form.elements.language?.options ?? []) if (option.text === option.value) option.text = languageName(option.value);
   startLines(page);
+  startDrops(form);
   form.addEventListener("input", page.update);
   form.addEventListener("change", page.update);
   form.addEventListener("submit", (event) => {
@@ -93,7 +95,9 @@ function showJob(page, job, running) {
   const progress = job?.progress;
   const known = progress && progress.total > 1 && progress.done < progress.total;
   const words = !job ? "Sending …" : job.state === "queued" ? "Queued …" : "Working …";
-  const counted = known ? ` ${progress.done} of ${progress.total} ${progress.unit}` : "";
+  const isTime = progress?.unit === "seconds";
+  const [done, total] = known ? [progress.done, progress.total].map((one) => (isTime ? clock(one) : one.toLocaleString())) : [];
+  const counted = known ? ` ${done} of ${total}${isTime ? "" : ` ${progress.unit}`}` : "";
   const bar = make("progress", known ? { max: progress.total, value: progress.done, "aria-label": "Progress" } : { "aria-label": "Progress" });
   const stop = make("button", { type: "button", class: "second small" }, "Cancel");
   stop.addEventListener("click", async () => {

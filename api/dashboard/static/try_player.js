@@ -8,7 +8,7 @@ const UNSURE = 0.5;
 /**
  * Return the words of some segments as buttons that play `audio` from there.
  *
- * A segment is {start, end, text, words}; words are {start, end, word, probability}. All words are one stop of the Tab
+ * A segment is {start, end, text, words, speaker}; words are {start, end, word, probability}. All words are one stop of the Tab
  * key: the arrow keys go from word to word.
  */
 export function words(audio, segments) {
@@ -17,7 +17,8 @@ export function words(audio, segments) {
     const seek = make("button", { type: "button", class: "time", "aria-label": `Play from ${clock(segment.start)}`, click: () => playFrom(audio, segment.start) }, clock(segment.start));
     const own = (segment.words?.length ? segment.words : [{ ...segment, word: segment.text }]).map((word) => wordButton(audio, word));
     spans.push(...own);
-    return make("p", {}, seek, " ", own.flatMap((span) => [span, " "]));
+    const speaker = segment.speaker ? [make("b", {}, `${segment.speaker}:`), " "] : [];
+    return make("p", {}, seek, " ", speaker, own.flatMap((span) => [span, " "]));
   });
   if (spans.length) spans[0].tabIndex = 0;
   const box = make("div", { class: "words", role: "group", "aria-label": "Words; press Enter to hear one" }, paragraphs);

@@ -9,6 +9,7 @@ from typing import Any
 import falcon.asgi
 from pydantic_core import from_json
 
+from api.http.bodies.sent_fields import paths_of
 from api.http.request_context import context_of
 from pipeline.errors import InvalidRequest, PayloadTooLarge, ServiceUnavailable, UnsupportedMediaType
 
@@ -72,7 +73,7 @@ async def read_json(req: falcon.asgi.Request, *, max_bytes: int) -> tuple[bytes,
     with coming.room() as take:  # until it is read: many may wait for that
         body = (await _read_body(req, take, max_bytes=max_bytes)).removeprefix(BOM)
         parsed = await _parse_without_haste(body)
-        context_of(req).sent_fields = frozenset(parsed)
+        context_of(req).sent_fields = paths_of(parsed)
         return body, parsed
 
 

@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 import falcon.asgi
-from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
 
+from api.http.bodies.sent_fields import unknown
 from api.http.request_context import context_of
 from pipeline.errors import InvalidRequest
 from pipeline.kind import UPLOADED, AnyKind
@@ -73,13 +74,6 @@ def refuse_marks(kind: AnyKind, request: BaseModel, hashes: Mapping[str, str]) -
             raise FieldsInvalid([{"field": field, "message": message, "code": "file_missing"}])
 
 
-def field_names(model: type[BaseModel]) -> frozenset[str]:
-    """Return the names under which a model's fields may be sent."""
-    aliases = (field.validation_alias for field in model.model_fields.values())
-    more = (name for alias in aliases if isinstance(alias, AliasChoices) for name in alias.choices)
-    return frozenset((*model.model_fields, *map(str, more)))
-
-
 def ignore(req: falcon.asgi.Request, *names: str) -> None:
     """Name sent fields without effect in X-Ignored-Fields, percent-encoded where they are no plain words."""
     headers = context_of(req).headers
@@ -89,8 +83,9 @@ def ignore(req: falcon.asgi.Request, *names: str) -> None:
 
 
 def ignore_unknown(req: falcon.asgi.Request, model: type[BaseModel]) -> None:
-    """Name the fields of a JSON body that neither a model nor any request has."""
-    ignore(req, *(context_of(req).sent_fields - field_names(model) - ANYWHERE))
+    """Name the fields of a JSON body that neither a model nor any request has; those inside others by their path."""
+    names = {unknown(path, model) for path in context_of(req).sent_fields if path[0] not in ANYWHERE}
+    ignore(req, *(name for name in names if name is not None))
 
 
 def read_sent_fields(req: falcon.asgi.Request, model: type[Model], body: bytes) -> Model:

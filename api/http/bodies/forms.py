@@ -15,9 +15,11 @@ import falcon.asgi
 from falcon.asgi.multipart import BodyPart, MultipartForm
 from falcon.asgi.reader import BufferedReader
 from falcon.media.multipart import MultipartFormHandler, MultipartParseOptions
+from pydantic import BaseModel
 
 from api.http.bodies.bodies import CHUNK_BYTES, Take, coming, require_type, require_whole
-from api.http.bodies.fields import ANYWHERE, MAX_SHOWN, field_names, ignore
+from api.http.bodies.fields import ANYWHERE, MAX_SHOWN, ignore
+from api.http.bodies.sent_fields import fields_of
 from pipeline.errors import InvalidRequest, PayloadTooLarge, PressroomError
 from pipeline.kind import AnyKind
 from pipeline.log import get_logger
@@ -35,6 +37,8 @@ MAX_FILE_NAME = 120
 MAX_PART_HEADERS_BYTES = 8 * 1024
 #: The end of a part's headers.
 HEADERS_END = b"\r\n\r\n"
+#: The remedy for a file that is too large, where its kind knows no other.
+SMALLER = "Send a shorter or more compressed one."
 #: Transfer encodings that change nothing (RFC 2045, section 6.2).
 IDENTITY_ENCODINGS = frozenset((b"7bit", b"8bit", b"binary"))
 
@@ -59,12 +63,13 @@ class FormShape:
     @classmethod
     def of(cls, kind: AnyKind) -> "FormShape":
         """Return the form of a kind."""
-        files, texts = dict.fromkeys((*kind.files, *kind.uploads)), field_names(kind.request)
+        request: type[BaseModel] = kind.request
+        files, texts = dict.fromkeys((*kind.files, *kind.uploads)), frozenset(fields_of(request))
         many = kind.many_files
         if many is None:
             return cls({name: name for name in files}, texts)
         names = {name: name for name in (*files, many.file)}
-        return cls(names, texts | field_names(many.entry), repeated=frozenset((many.file,)))
+        return cls(names, texts | fields_of(many.entry).keys(), repeated=frozenset((many.file,)))
 
     @property
     def most_parts(self) -> int:
@@ -104,7 +109,15 @@ class Upload:
             # The sweep deletes uploads without a job after an hour.
             log.warning("refused upload not deleted", job_id=str(self.job_id), error=failure.message)
 
-    async def store(self, field: str, chunks: AsyncIterator[bytes], *, max_bytes: int, name: str = "") -> None:
+    async def store(
+        self,
+        field: str,
+        chunks: AsyncIterator[bytes],
+        *,
+        max_bytes: int,
+        name: str = "",
+        remedy: str = SMALLER,
+    ) -> None:
         """Store a file and its name. Raises PayloadTooLarge, InvalidRequest if it is empty, ServiceUnavailable."""
         self._has_begun = True
         digest = hashlib.sha256()
@@ -116,7 +129,7 @@ class Upload:
                 size += len(chunk)
                 if size > max_bytes:
                     raise PayloadTooLarge(
-                        f"The file {field} is larger than {max_bytes:,} bytes. Send a shorter or more compressed one.",
+                        f"The file {field} is larger than {max_bytes:,} bytes. {remedy}",
                         field=field,
                         max_bytes=max_bytes,
                     )
@@ -134,13 +147,22 @@ class Upload:
 class FormReader:
     """Reads forms of one shape."""
 
-    def __init__(self, shape: FormShape, *, max_file_bytes: int, max_field_bytes: int, max_bytes: int) -> None:
+    def __init__(
+        self,
+        shape: FormShape,
+        *,
+        max_file_bytes: int,
+        max_field_bytes: int,
+        max_bytes: int,
+        remedy: str = SMALLER,
+    ) -> None:
         self._shape = shape
         self._files = shape.files
         self._texts = {*shape.texts, *ANYWHERE}
         self._max_file_bytes = max_file_bytes
         self._max_field_bytes = max_field_bytes
         self._max_bytes = max_bytes
+        self._remedy = remedy
         self._max_parts = shape.most_parts + len(ANYWHERE) + SPARE_PARTS
         options = MultipartParseOptions()
         options.max_body_part_count = 0  # counted here, to say how many there may be
@@ -192,7 +214,8 @@ class FormReader:
                 place = sum(one.startswith(f"{name}.") for one in upload.hashes)
                 stored = f"{name}.{place}" if is_repeated else self._files[name]
                 sent_as = part.filename or ""
-                await upload.store(stored, aiter(part.stream), max_bytes=self._max_file_bytes, name=sent_as)
+                chunks, most = aiter(part.stream), self._max_file_bytes
+                await upload.store(stored, chunks, max_bytes=most, name=sent_as, remedy=self._remedy)
             elif (entries := self._shape.list_of(name)) is not None:
                 texts.setdefault(entries, []).append(await _text(part, name, take, max_bytes=self._max_field_bytes))
             elif name in self._texts:
@@ -211,8 +234,8 @@ class FormReader:
 
     def _too_large(self) -> PayloadTooLarge:
         return PayloadTooLarge(
-            f"The form is larger than {self._max_bytes:,} bytes; a file in it may have {self._max_file_bytes:,}. "
-            "Send a shorter or more compressed one.",
+            f"The form is larger than {self._max_bytes:,} bytes; a file in it may have {self._max_file_bytes:,}."
+            f" {self._remedy}",
             max_bytes=self._max_file_bytes,
         )
 

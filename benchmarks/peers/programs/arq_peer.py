@@ -25,7 +25,7 @@ async def finish(context: dict[str, Any], name: str, seconds: float) -> str:
 
 
 class Worker:
-    """What `arq` runs."""
+    """The settings that `arq` runs."""
 
     functions = (finish,)
     redis_settings = SETTINGS

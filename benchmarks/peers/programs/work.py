@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 
-#: Whether jobs of killed workers are recovered, as each peer's documents say how.
+#: True if jobs of killed workers are recovered, as each peer's documents say how.
 RECOVERS = os.environ.get("RECOVERS", "yes") == "yes"
 #: Seconds without a sign of life after which a worker counts as dead, where it can be set.
 DEAD_AFTER = 4

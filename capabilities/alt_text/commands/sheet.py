@@ -43,7 +43,6 @@ class AltTextImport(UrlImport):
         return json.dumps(self._image(row), sort_keys=True)
 
     def is_answered(self, cells: Cells) -> bool:
-        """Return whether a picture has its texts."""
         return not dict(zip(self.columns, cells, strict=False)).get("code")
 
     async def submit(self, client: AsyncPressroom, questions: Sequence[str], key: str) -> str:

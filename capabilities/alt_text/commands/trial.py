@@ -28,7 +28,7 @@ HEAD = ("picture", "engine", "text", "seconds", "confidence")
 
 @dataclass(frozen=True, slots=True)
 class CaptionTrial:
-    """What became of a picture: a text, or why there is none; `thumbnail` is a PNG, empty if it can't be read."""
+    """The result for a picture: a text or an error; `thumbnail` is a PNG, empty if the picture can't be read."""
 
     name: str
     engine: str

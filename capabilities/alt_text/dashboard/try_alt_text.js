@@ -4,7 +4,7 @@ import { startBulk } from "./bulk.js";
 import { shrink } from "./bulk_pictures.js";
 import { copyButton, credits, facts, languageName, make, notes } from "./try_dom.js";
 import { installButton } from "./try_install.js";
-import { startDrops, takePasted } from "./try_files.js";
+import { takePasted } from "./try_files.js";
 import { carryOut } from "./try_job.js";
 import { start } from "./try_page.js";
 
@@ -13,34 +13,23 @@ const LENGTHS = { short: "Short", seo: "For search engines", long: "Long" };
 const ALL = "all";
 const LONGEST_NAME = 200;
 
-/** All lengths at once: of an address by /batch, of a file by a request each. */
+/** All lengths at once by /batch, for the price of one; else by the route of one picture. */
 function build(request, kind, uploads) {
   const { image_url: address, mode, ...more } = request.fields;
+  const isAll = mode === ALL;
   if (uploads.image || !address) {
-    const files = uploads.image ? request.files : { image: "photo.jpg" };
-    const isAll = mode === ALL;
-    const fields = isAll || !mode ? more : { ...more, mode };
-    return { ...request, fields, files, each: isAll ? { field: "mode", values: Object.keys(LENGTHS) } : undefined };
+    const one = { ...request, fields: mode ? { ...more, mode } : more, files: uploads.image ? request.files : { image: "photo.jpg" } };
+    const client = { then: ["print(pressroom.result(pressroom.wait(answer.id).id))"] };
+    return isAll ? { ...one, path: "/batch", client } : one;
   }
-  if (mode !== ALL) return { ...request, client: { ...request.client, first: "image_url" } };
+  if (!isAll) return { ...request, client: { ...request.client, first: "image_url" } };
   const images = [{ image_url: address, mode, ...more }];
   return { ...request, path: "/batch", fields: { images }, client: { ...request.client, method: "describe_batch", first: "images" } };
 }
 
 async function run(request, uploads, context) {
-  if (!request.each) {
-    const answer = await (await carryOut(request, uploads, context)).json();
-    return answer.results ? textsOf(answer.results[0]) : [[request.fields.mode ?? "short", answer]];
-  }
-  const asked = request.each.values.map(async (mode) => {
-    const one = { ...request, fields: { ...request.fields, mode } };
-    return [mode, await (await carryOut(one, uploads, context)).json()];
-  });
-  // All of them first: one that is still asked for would write its progress over the other's error.
-  const ended = await Promise.allSettled(asked);
-  const failed = ended.find((one) => one.status === "rejected");
-  if (failed) throw failed.reason;
-  return ended.map((one) => one.value);
+  const answer = await (await carryOut(request, uploads, context)).json();
+  return answer.results ? textsOf(answer.results[0]) : [[request.fields.mode ?? "short", answer]];
 }
 
 /** Return the texts of a result of /batch, each with its length. */
@@ -103,6 +92,7 @@ export const bulk = {
   atOnce: 2,
   cost: 1,
   file_name: "alt-texts",
+  family: "captioning",
   takes: (file) => (file.type && !file.type.startsWith("image/") ? "This is no picture." : null),
   async prepare(file, row) {
     const { thumbnail, smaller } = await shrink(file);
@@ -138,7 +128,4 @@ export const bulk = {
 };
 
 const page = start({ build, run, show, many: (page) => startBulk(page, bulk) });
-if (page) {
-  startDrops(page.form);
-  takePasted(page.form, page.form.elements.image);
-}
+if (page) takePasted(page.form, page.form.elements.image);

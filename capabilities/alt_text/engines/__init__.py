@@ -1,12 +1,13 @@
 """Captioning: engines that describe pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from capabilities.alt_text.kinds.fields import MODES, NO_HINTS, Caption, Hints, Mode
 from pipeline.errors import PressroomError
 from workers.engines import never
+from workers.engines.tokens import Tokens, current
 from workers.media.images.picture import Picture
 
 __all__ = [
@@ -33,25 +34,28 @@ ENGINES: Mapping[str, str] = {
 ENDPOINT_MODEL, ENDPOINT = "captions", "capabilities.alt_text.engines.endpoint:EndpointCaptioner"
 #: Better where there is a GPU for them.
 FIRST_ON_GPU = ("vlm",)
-#: What does without a model, less well; who gets an answer of it is told what brings better.
+#: Works without a model, less well; its answers say how to get better ones.
 FALLBACK = "basic"
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionRequest:
-    """A picture, the modes of the texts that are wanted, their language (ISO 639-1), and what is known of it."""
+    """A picture, the modes of the texts that are wanted, their language (ISO 639-1), and what is known of it.
+
+    Engines whose models count tokens add them to `tokens`."""
 
     picture: Picture
     modes: tuple[Mode, ...]
     language: str
     hints: Hints = NO_HINTS
+    tokens: Tokens = field(default_factory=current)
 
 
 Captions = Mapping[Mode, Caption]
 
 
 class Captioner(Protocol):
-    """What every captioning engine has."""
+    """The interface of a captioning engine."""
 
     name: str
     #: Pictures that it takes at a time; more than 1 where that is faster.
@@ -61,6 +65,6 @@ class Captioner(Protocol):
         """Return the languages it writes (ISO 639-1)."""
 
     def caption(
-        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+        self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. One pass of the image encoder a picture."""

@@ -24,7 +24,7 @@ from workers.engines.endpoints.endpoint import EndpointEngine
 from workers.engines.endpoints.errors import EndpointFailed
 from workers.engines.ocr import Reader
 
-#: What a text without probabilities of its tokens is worth before it is judged.
+#: Confidence in a text without token probabilities, before it is judged.
 CONFIDENCE = 0.8
 #: Pictures that are claimed together, for each request that may run at once: the next wait while these run.
 ROUNDS = 3
@@ -44,60 +44,58 @@ class EndpointCaptioner(EndpointEngine):
         self._judge = Judge(Reader(settings.of(CaptioningSettings).threads))
 
     def languages(self) -> Sequence[str]:
-        """Return the languages that it can be asked to write."""
         return list(NAMES)
 
     def offer(self) -> Mapping[str, Any]:
-        """Return what the API should know of it."""
         return {**super().offer(), "languages": list(NAMES)}
 
     def caption(
-        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+        self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. Raises Stopped, EngineUnavailable."""
         self.require()
         results: dict[int, Captions | PressroomError] = {}
-        for place, wish in enumerate(wishes):
+        for place, request in enumerate(requests):
             try:
-                require_language(wish.language, self.languages())
+                require_language(request.language, self.languages())
             except PressroomError as error:
                 results[place] = error
-        places = [place for place in range(len(wishes)) if place not in results]
+        places = [place for place in range(len(requests)) if place not in results]
         urls: dict[int, str] = {}
 
         def questions() -> Iterator[Question]:
             for place in places:
-                urls[id(wishes[place])] = picture_url(wishes[place].picture.image)
-                yield self._question(wishes[place], wishes[place].modes, urls)
+                urls[id(requests[place])] = picture_url(requests[place].picture.image)
+                yield self._question(requests[place], requests[place].modes, urls)
 
         said: dict[int, Said] = {}
         for place, answer in zip(places, self._ask(questions(), stop), strict=True):
             if isinstance(answer, EndpointFailed):
                 results[place] = answer
             else:
-                said[place] = {mode: _decoded(answer, mode) for mode in wishes[place].modes}
+                said[place] = {mode: _decoded(answer, mode) for mode in requests[place].modes}
 
         def look_again(looks: Sequence[SecondLook]) -> list[Decoded]:
-            answers = self._ask([self._question(look.wish, (look.mode,), urls, look) for look in looks], stop)
+            answers = self._ask([self._question(look.request, (look.mode,), urls, look) for look in looks], stop)
             # The first text stays where there is no second: an empty one is never better.
             return [
                 Decoded("", 0.0, True) if isinstance(answer, EndpointFailed) else _decoded(answer, look.mode)
                 for look, answer in zip(looks, answers, strict=True)
             ]
 
-        judged = self._judge.judge([wishes[place] for place in said], list(said.values()), look_again)
+        judged = self._judge.judge([requests[place] for place in said], list(said.values()), look_again)
         results |= dict(zip(said, judged, strict=True))
-        return [results[place] for place in range(len(wishes))]
+        return [results[place] for place in range(len(requests))]
 
     def _question(
         self,
-        wish: CaptionRequest,
+        request: CaptionRequest,
         modes: Sequence[Mode],
         urls: Mapping[int, str],
         look: SecondLook | None = None,
     ) -> Question:
-        messages = messages_of(wish, modes, urls[id(wish)], look)
-        return Question(messages, schema_of(modes), most_tokens_of(modes, wish.language))
+        messages = messages_of(request, modes, urls[id(request)], look)
+        return Question(messages, schema_of(modes), most_tokens_of(modes, request.language), request.tokens)
 
     def _ask(
         self, questions: Iterable[Question], stop: Callable[[], bool]

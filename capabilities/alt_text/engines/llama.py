@@ -17,7 +17,7 @@ from capabilities.alt_text.engines.generation.chat import (
 )
 from capabilities.alt_text.engines.generation.decoding import Decoded
 from capabilities.alt_text.engines.generation.judging import Judge, ModelFailed, SecondLook
-from capabilities.alt_text.engines.generation.prompts import NAMES
+from capabilities.alt_text.engines.generation.prompts import languages_of
 from capabilities.alt_text.kinds.fields import require_language
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import PressroomError
@@ -29,7 +29,7 @@ from workers.engines.llama.server import Answer
 from workers.engines.model_choice import settled
 from workers.engines.ocr import Reader
 from workers.engines.thread_pool import ThreadPool
-from workers.models.catalogue import read_catalogue
+from workers.engines.tokens import counting
 
 
 class Llama(LlamaEngine):
@@ -51,56 +51,53 @@ class Llama(LlamaEngine):
         return cls(own.model_copy(update={"llama": settled(settings, own.llama, cls.family, cls.name)}))
 
     def languages(self) -> Sequence[str]:
-        """Return the languages that it can be asked to write."""
-        known = read_catalogue().get(self._folder().name)
-        return list(known.languages) if known is not None and known.languages else list(NAMES)
+        return languages_of(self._folder().name)
 
     def offer(self) -> dict[str, Any]:
-        """Return what the API should know of it."""
         return {"languages": list(self.languages()), "model": self.model}
 
     def caption(
-        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+        self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. Raises Stopped."""
         slots = self.server.options.slots
         results: list[Captions | PressroomError] = []
-        for first in range(0, len(wishes), slots):
+        for first in range(0, len(requests), slots):
             underway = [
-                self._threads_of_pictures.submit(partial(self._caption, wish, stop))
-                for wish in wishes[first : first + slots]
+                self._threads_of_pictures.submit(partial(self._caption, request, stop))
+                for request in requests[first : first + slots]
             ]
             results += [one.result() for one in underway]
         return results
 
-    def _caption(self, wish: CaptionRequest, stop: Callable[[], bool]) -> Captions | PressroomError:
+    def _caption(self, request: CaptionRequest, stop: Callable[[], bool]) -> Captions | PressroomError:
         try:
-            require_language(wish.language, self.languages())
-            picture = picture_url(wish.picture.image)
-            said = self._ask(wish, wish.modes, picture, stop)
-            (result,) = self._judge.judge(
-                [wish], [said], lambda looks: [self._look_again(look, picture, stop) for look in looks]
-            )
+            require_language(request.language, self.languages())
+            picture = picture_url(request.picture.image)
+            with counting(request.tokens):
+                said = self._ask(request, request.modes, picture, stop)
+                (result,) = self._judge.judge(
+                    [request], [said], lambda looks: [self._look_again(look, picture, stop) for look in looks]
+                )
         except PressroomError as error:
             return error
         return result
 
     def _look_again(self, look: SecondLook, picture: str, stop: Callable[[], bool]) -> Decoded:
-        return self._ask(look.wish, (look.mode,), picture, stop, look)[look.mode]
+        return self._ask(look.request, (look.mode,), picture, stop, look)[look.mode]
 
     def _ask(
         self,
-        wish: CaptionRequest,
+        request: CaptionRequest,
         modes: Sequence[Mode],
         picture: str,
         stop: Callable[[], bool],
         look: SecondLook | None = None,
     ) -> Mapping[Mode, Decoded]:
-        """Return a text for each mode."""
         answer = self.server.ask(
-            messages_of(wish, modes, picture, look),
+            messages_of(request, modes, picture, look),
             grammar=grammar_of(schema_of(modes)),
-            most=most_tokens_of(modes, wish.language),
+            most=most_tokens_of(modes, request.language),
             stop=stop,
         )
         return {mode: _field(answer, mode) for mode in modes}

@@ -10,7 +10,7 @@ from PIL import Image
 from capabilities.alt_text.engines import CaptionRequest, Captions, Mode
 from capabilities.alt_text.engines.generation.decoding import Decoded, ImageFeatureCache, generate
 from capabilities.alt_text.engines.generation.judging import Judge, ModelFailed, SecondLook
-from capabilities.alt_text.engines.generation.prompts import NAMES, most_tokens, prompt_of
+from capabilities.alt_text.engines.generation.prompts import languages_of, most_tokens, prompt_of
 from capabilities.alt_text.kinds.fields import require_language
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import NotReady, PressroomError
@@ -22,14 +22,11 @@ from workers.engines.model_choice import missing, settled
 from workers.engines.ocr import Reader
 from workers.engines.thread_pool import OwnThread
 from workers.media.images.picture import Picture
-from workers.models.catalogue import read_catalogue
 
 log = get_logger(__name__)
 
 #: Pictures in one batch on a processor and on a GPU, where the settings name no size.
 BATCH, GPU_BATCH = 8, 16
-#: In pixels; larger pictures are shrunk, since no model of this kind uses more.
-LONGEST_SIDE = 2_048
 
 
 class Vlm:
@@ -41,7 +38,7 @@ class Vlm:
         self.batch = settings.batch or BATCH
         self._captioning = settings
         self._settings = model
-        #: Whether pictures are scaled and cropped on the GPU, not on the processor.
+        #: True if pictures are scaled and cropped on the GPU, not on the processor.
         self._takes_tensors = False
         self._thread = OwnThread(self.name)
         self._judge = Judge(Reader(settings.threads))
@@ -73,59 +70,56 @@ class Vlm:
         return self._settings.model
 
     def languages(self) -> Sequence[str]:
-        """Return the languages it can be asked to write: the catalogue's, or all that prompts can name."""
-        known = read_catalogue().get(Path(self._settings.model or "").name)
-        return list(known.languages) if known is not None and known.languages else list(NAMES)
+        return languages_of(Path(self._settings.model or "").name)
 
     def offer(self) -> dict[str, Any]:
-        """Return what the API should know of it."""
         return {"languages": list(self.languages()), "model": self._settings.model}
 
     def caption(
-        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+        self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. Raises Stopped, within a token."""
-        return self._thread.run(lambda: self._caption(wishes, stop))
+        return self._thread.run(lambda: self._caption(requests, stop))
 
     def _caption(
-        self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]
+        self, requests: Sequence[CaptionRequest], stop: Callable[[], bool]
     ) -> Sequence[Captions | PressroomError]:
         def run(batch: Sequence[CaptionRequest]) -> Sequence[Captions | PressroomError]:
             return self._batch_captions(batch, stop)
 
         results: dict[int, Captions | PressroomError] = {}
         groups: dict[int, list[int]] = {}
-        for index, wish in enumerate(wishes):
+        for index, request in enumerate(requests):
             try:
-                require_language(wish.language, self.languages())
+                require_language(request.language, self.languages())
             except PressroomError as error:
                 results[index] = error
             else:
                 # A batch asks each picture for its first text, then for its second, so the modes may differ.
-                groups.setdefault(len(wish.modes), []).append(index)
+                groups.setdefault(len(request.modes), []).append(index)
         for group in groups.values():
             captions: list[Captions | PressroomError] = []
-            for size, part in models.in_batches([wishes[index] for index in group], self.batch, run):
+            for size, part in models.in_batches([requests[index] for index in group], self.batch, run):
                 # A batch that was too large for the memory once is too large again.
                 self.batch = min(self.batch, size)
                 captions += [part] if isinstance(part, PressroomError) else part
             results.update(zip(group, captions, strict=True))
-        return [results[index] for index in range(len(wishes))]
+        return [results[index] for index in range(len(requests))]
 
     def _batch_captions(
-        self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]
+        self, requests: Sequence[CaptionRequest], stop: Callable[[], bool]
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of one batch; where the model fails on it, each picture is tried alone."""
         import torch
 
         try:
-            said = self._generate(wishes, stop)
-            return self._judge.judge(wishes, said, lambda looks: self._look_again(looks, stop))
+            said = self._generate(requests, stop)
+            return self._judge.judge(requests, said, lambda looks: self._look_again(looks, stop))
         except torch.OutOfMemoryError:
             raise
         except (ValueError, RuntimeError, IndexError, TypeError, ArithmeticError) as error:
-            if len(wishes) > 1:
-                return [self._batch_captions([wish], stop)[0] for wish in wishes]
+            if len(requests) > 1:
+                return [self._batch_captions([request], stop)[0] for request in requests]
             return [ModelFailed(f"The engine {self.name} can't describe this picture: {models.first_line(error)}")]
 
     def _set_up(self) -> None:
@@ -183,34 +177,43 @@ class Vlm:
         import torch
 
         prompts = [
-            self._chat(prompt_of(look.mode, look.wish.language, look.wish.hints, faults=look.faults, read=look.read))
+            self._chat(
+                prompt_of(look.mode, look.request.language, look.request.hints, faults=look.faults, read=look.read)
+            )
             for look in looks
         ]
         with torch.inference_mode(), self._features:
-            return self._one_each([look.mode for look in looks], [look.wish for look in looks], prompts, stop)
+            return self._one_each([look.mode for look in looks], [look.request for look in looks], prompts, stop)
 
-    def _generate(self, wishes: Sequence[CaptionRequest], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
+    def _generate(self, requests: Sequence[CaptionRequest], stop: Callable[[], bool]) -> Sequence[dict[Mode, Decoded]]:
         """Return the model's texts; each picture passes the vision tower once, for all its modes."""
         import torch
 
         with torch.inference_mode(), self._features:
-            modes = [[wish.modes[place] for wish in wishes] for place in range(len(wishes[0].modes))]
+            modes = [[request.modes[place] for request in requests] for place in range(len(requests[0].modes))]
             rounds = [
                 self._one_each(
-                    row, wishes, [self._prompt(mode, wish) for mode, wish in zip(row, wishes, strict=True)], stop
+                    row,
+                    requests,
+                    [self._prompt(mode, request) for mode, request in zip(row, requests, strict=True)],
+                    stop,
                 )
                 for row in modes
             ]
         rows = zip(*rounds, strict=True)
-        return [dict(zip(wish.modes, texts, strict=True)) for wish, texts in zip(wishes, rows, strict=True)]
+        return [dict(zip(request.modes, texts, strict=True)) for request, texts in zip(requests, rows, strict=True)]
 
     def _one_each(
-        self, modes: Sequence[Mode], wishes: Sequence[CaptionRequest], prompts: Sequence[str], stop: Callable[[], bool]
+        self,
+        modes: Sequence[Mode],
+        requests: Sequence[CaptionRequest],
+        prompts: Sequence[str],
+        stop: Callable[[], bool],
     ) -> list[Decoded]:
         """Return one text of each picture, of the mode and by the prompt in the same place."""
         inputs = self._processor(
             text=list(prompts),
-            images=[[image] for image in self._prepared(_fitted(wish.picture.image) for wish in wishes)],
+            images=[[image] for image in self._prepared(request.picture.image for request in requests)],
             padding=True,
             return_tensors="pt",
         ).to(self._model.device, self._model.dtype)
@@ -221,7 +224,7 @@ class Vlm:
             ends=self._ends(),
             **inputs,
             pad_token_id=self._processor.tokenizer.pad_token_id,
-            most=[most_tokens(mode, wish.language) for mode, wish in zip(modes, wishes, strict=True)],
+            most=[most_tokens(mode, request.language) for mode, request in zip(modes, requests, strict=True)],
         )
 
     def _prepared(self, images: Iterable[Image.Image]) -> list[Any]:
@@ -233,8 +236,8 @@ class Vlm:
         tensors = [torch.from_numpy(np.array(image)).to(self._model.device) for image in images]
         return [tensor.permute(2, 0, 1) for tensor in tensors]
 
-    def _prompt(self, mode: Mode, wish: CaptionRequest) -> str:
-        return self._chat(prompt_of(mode, wish.language, wish.hints))
+    def _prompt(self, mode: Mode, request: CaptionRequest) -> str:
+        return self._chat(prompt_of(mode, request.language, request.hints))
 
     def _chat(self, prompt: str) -> str:
         messages = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": prompt}]}]
@@ -247,11 +250,3 @@ class Vlm:
         configured = self._model.generation_config.eos_token_id
         ends = set(configured) if isinstance(configured, list) else {configured}
         return {end for end in (*ends, self._processor.tokenizer.eos_token_id) if end is not None}
-
-
-def _fitted(image: Image.Image) -> Image.Image:
-    scale = LONGEST_SIDE / max(image.size)
-    if scale >= 1:
-        return image
-    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    return image.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0)

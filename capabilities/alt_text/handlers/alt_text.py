@@ -90,13 +90,12 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         return self._sources[engine.name]
 
     def offers(self) -> Sequence[Offer]:
-        """Return the engines with the languages that they write."""
         return self._family.offers()
 
     def run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
         """Describe the pictures; one that can't be described fails alone."""
         with self._counted():
-            pending = [self._pending(task.input, task.is_stopped) for task in tasks]
+            pending = [self._pending(task) for task in tasks]
             self._load(tasks, pending)
             engines = self._family.engines
             for place, engine in enumerate(engines):
@@ -119,12 +118,14 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             with self._counting:
                 self._runs -= 1
 
-    def _pending(self, wanted: PictureInput, is_stopped: Callable[[], bool]) -> PendingCaption:
+    def _pending(self, task: Task[PictureInput]) -> PendingCaption:
         """Return a caption for the first engine that writes its language."""
+        wanted = task.input
         language, hints = wanted.language, wanted.hints or NO_HINTS
         engines = self._family.engines
         engine = next((engine for engine in engines if language in engine.languages()), engines[0])
-        caption = PendingCaption(modes_of(wanted.mode), language, engine, self._source(engine), is_stopped, hints)
+        modes, source = modes_of(wanted.mode), self._source(engine)
+        caption = PendingCaption(modes, language, engine, source, task.is_stopped, task.tokens, hints)
         try:
             require_language(language, [code for engine in engines for code in engine.languages()])
         except LanguageNotSupported as error:
@@ -241,15 +242,15 @@ def _same(pending: Iterable[PendingCaption]) -> list[list[PendingCaption]]:
 
 def _caption(engine: Captioner, groups: Sequence[Sequence[PendingCaption]]) -> Sequence[Captions | PressroomError]:
     """Return what an engine writes about the picture of each group; if it refuses them together, one by one."""
-    wishes = []
+    requests = []
     for group in groups:
         picture = next(caption.picture for caption in group if caption.picture is not None)
         wanted = {mode for caption in group for mode in caption.missing}
         modes = tuple(mode for mode in MODES if mode in wanted)
-        wishes.append(CaptionRequest(picture, modes, group[0].language, group[0].hints))
+        requests.append(CaptionRequest(picture, modes, group[0].language, group[0].hints, group[0].tokens))
     try:
-        return engine.caption(wishes, stop=lambda: all(caption.is_stopped() for group in groups for caption in group))
+        return engine.caption(requests, stop=lambda: all(caption.is_stopped() for group in groups for caption in group))
     except PressroomError as error:
-        if len(wishes) == 1:
+        if len(requests) == 1:
             return [error]
         return [_caption(engine, [group])[0] for group in groups]

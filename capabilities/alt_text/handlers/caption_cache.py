@@ -39,7 +39,6 @@ class Source:
     release: str = version("pressroom")
 
     def key(self, *, sha256: bytes, mode: str, language: str, hints: Hints = NO_HINTS) -> str:
-        """Return the cache key of a text of a picture."""
         parts = [sha256.hex(), mode, language, self.engine, self.model, self.release]
         if hints != NO_HINTS:
             parts.append(json.dumps(asdict(hints)))
@@ -80,13 +79,11 @@ class CaptionCache:
         return cls(client, keep_for=keep_for)
 
     def find(self, keys: Sequence[str]) -> dict[str, Caption]:
-        """Return the texts that are there, by key."""
         found = self._ask(lambda client: client.mget(list(keys))) if keys else None
         captions = {key: _read(value) for key, value in zip(keys, found or (), strict=False)}
         return {key: caption for key, caption in captions.items() if caption is not None}
 
     def keep(self, captions: Mapping[str, Caption]) -> None:
-        """Keep texts by key."""
 
         def write(client: "redis.Redis") -> None:
             pipe = client.pipeline(transaction=False)

@@ -9,13 +9,14 @@ from capabilities.alt_text.handlers.caption_cache import Source
 from capabilities.alt_text.kinds.fields import Caption, Mode, PictureTexts
 from pipeline.errors import PressroomError
 from workers.engines.model_choice import models_of
+from workers.engines.tokens import Tokens
 from workers.handler import Done, Failed, Outcome, Release
 from workers.media.images.picture import Picture
 from workers.models.advice import what_writes
 
 #: How long an item with a slow download is put back: by then the download has gone on.
 LATER = timedelta(seconds=2)
-#: What an answer says of a draft, before what would bring a text.
+#: Begins the advice with a draft.
 UNKNOWN = "No engine here could describe this picture, so the text is a draft, free of charge."
 
 
@@ -28,6 +29,7 @@ class PendingCaption:
     engine: Captioner
     source: Source
     is_stopped: Callable[[], bool]
+    tokens: Tokens
     hints: Hints = NO_HINTS
     sha256: bytes = b""
     picture: Picture | None = None
@@ -37,7 +39,6 @@ class PendingCaption:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is to be done."""
         return self._error is not None or not self.missing or self._is_postponed or self.is_stopped()
 
     @property
@@ -47,15 +48,13 @@ class PendingCaption:
 
     @property
     def is_draft(self) -> bool:
-        """Whether its texts are there, and none of them says what the picture shows."""
+        """True if its texts are there, and none of them says what the picture shows."""
         return not self.missing and all(self._texts[mode].draft for mode in self.modes)
 
     def missing_keys(self) -> list[str]:
-        """Return the cache keys of the missing texts."""
         return [self._key(mode) for mode in self.missing]
 
     def kept(self) -> dict[str, Caption]:
-        """Return its texts by their cache keys."""
         return {self._key(mode): caption for mode, caption in self._texts.items()}
 
     def recall(self, found: Mapping[str, Caption]) -> None:
@@ -74,7 +73,6 @@ class PendingCaption:
         self.engine, self.source = engine, source
 
     def fail(self, error: PressroomError) -> None:
-        """Note why there will be no text."""
         self._error = error
 
     def postpone(self) -> None:

@@ -30,7 +30,7 @@ from pipeline.offers.offers import Offers
 
 
 class AltTextRequest(Hinted):
-    """Which picture, and what text of it."""
+    """A picture, and the text that is wanted."""
 
     image_url: ImageUrl = Field(json_schema_extra={"pattern": rf"{SCHEME}|^[Dd][Aa][Tt][Aa]:"})
     mode: Mode = Field("short", description="short: up to 125 characters; seo: up to 160; long: up to 500.")
@@ -61,7 +61,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     routes = ("/generate", "/atg/generate")
     handler = HANDLER
     unit = "images"
-    summary = "Describe a picture, behind a URL or sent along, as alt text."
+    summary = "Describe a picture, by URL or as a file."
     uploads = MappingProxyType({"image": "image_url"})
     #: It may be a picture of some megabytes.
     bulky = frozenset({"image_url"})
@@ -76,7 +76,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
         """Refuse what is no URL and no picture, and a language that no engine writes."""
         if is_inline(request.image_url):
             check_inline(request.image_url)
-        # Where it leads to is looked at by the worker, who goes there.
+        # The worker checks the address that it leads to.
         elif fault := fault_of(request.image_url.strip().replace(" ", "%20")):
             raise ImageUrlInvalid(f"image_url can't be fetched: {fault}.", field="image_url")
         # No offers: no pool has published any yet, and the worker decides.
@@ -84,7 +84,6 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
             require_language(request.language, known)
 
     def items(self, request: AltTextRequest) -> list[NewItem[PictureInput]]:
-        """Return the picture as one item."""
         return [
             NewItem(
                 PictureInput(
@@ -95,7 +94,6 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
         ]
 
     def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
-        """Return the text."""
         item, output = items[0], items[0].delivered
         text = output.main
         result = AltTextResult(

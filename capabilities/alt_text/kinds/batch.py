@@ -57,13 +57,13 @@ class AltTextBatchRequest(Request):
 
     @property
     def source(self) -> Source | None:
-        """Where the job comes from, when all its pictures come from there."""
+        """The source of the job, if all its pictures have the same."""
         sources = {image.source for image in self.images}
         return sources.pop() if len(sources) == 1 else None
 
 
 class BatchResult(BaseModel):
-    """What became of one picture, in its place; of the texts, those that were asked for are there."""
+    """The result of one picture, with the texts that were asked for."""
 
     alt_text: str | None = Field(description="The text of the mode that was asked for; null: there is none, see error.")
     short_alt_text: str | None = None
@@ -86,7 +86,7 @@ class BatchResult(BaseModel):
 
 
 class AltTextBatchResult(BaseModel):
-    """What became of the pictures, in the order of the request."""
+    """The results, in the order of the request."""
 
     results: list[BatchResult]
     total: int
@@ -102,7 +102,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     routes = ("/batch",)
     handler = HANDLER
     unit = "images"
-    summary = "Describe up to 100 pictures, by URL or as files; one that can't be fails alone, and costs nothing."
+    summary = "Describe up to 100 pictures, by URL or as files; one that can't be described fails alone, free."
     example = {
         "images": [
             {"image_url": EXAMPLE_URL, "mode": "all", "language": "en"},
@@ -139,11 +139,9 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
         return len(request.images)
 
     def counts_again(self, items: int) -> int:
-        """Return how many pictures are described again."""
         return items
 
     def items(self, request: AltTextBatchRequest) -> list[NewItem[PictureInput]]:
-        """Return an item a picture, in order."""
         return [
             NewItem(
                 PictureInput(
@@ -160,7 +158,6 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
         ]
 
     def response(self, job: Job, items: Sequence[FinishedItem[PictureInput, PictureTexts]]) -> Response:
-        """Return what became of each picture, in order."""
         done = sum(item.output is not None for item in items)
         return Response(
             {

@@ -29,7 +29,7 @@ MAX_KEYWORDS, MAX_KEYWORD, MAX_TITLE, MAX_CONTEXT = 6, 60, 300, 2_000
 
 #: Longest name of a picture.
 MAX_NAME = 200
-#: Where an item's output has its thumbnail.
+#: The path of the thumbnail in an item's output.
 SHOWN_BY = ("thumbnail",)
 
 Mode = Literal["short", "long", "seo"]
@@ -64,7 +64,7 @@ class Caption:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What the caller knows of a picture: texts that may name what it shows, and whether it may be an ornament."""
+    """The caller's hints: texts that may name what the picture shows, and whether it may be an ornament."""
 
     keywords: tuple[str, ...] = ()
     page_title: str = ""
@@ -77,7 +77,7 @@ def _as_list(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-#: What is known where nothing was said.
+#: The hints of a request without any.
 NO_HINTS = Hints()
 
 
@@ -106,7 +106,7 @@ class Hinted(Request):
 
 
 class PictureInput(Stored):
-    """Which picture is to be described, in which texts and language."""
+    """A picture to be described, with the texts and the language that are wanted."""
 
     image_url: str
     mode: Literal["short", "long", "seo", "all"]
@@ -122,7 +122,7 @@ class PictureTexts(Stored):
     texts: dict[Mode, Caption]
     language: str
     engine: str
-    #: Of a draft: what would bring a text that says what the picture shows.
+    #: With a draft: how to get a text that describes the picture.
     advice: str | None = None
     #: The artifact of a small picture of it, for lists.
     thumbnail: str | None = None

@@ -9,10 +9,10 @@ from pipeline.offers.offers import Offers
 
 __all__ = ["TRY"]
 
-PRICE = f"{CREDITS} credit per text for a file; {CREDITS} for all three for an address"
+PRICE = f"{CREDITS} credit per picture"
 #: The lengths, and all at once.
 LENGTHS = (("all", "All three"), ("short", "Short"), ("seo", "For search engines"), ("long", "Long"))
-#: What engines read (docs/alt-text.md).
+#: Files that engines read (docs/alt-text.md).
 PICTURES = "image/*"
 
 

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from capabilities.blog.engines.metadata import Metadata, Post, Writer
+from capabilities.blog.engines.metadata.checks import FEWEST_TAGS, LONGEST_EXCERPT, MOST_TAGS, SHORTEST_EXCERPT
+from capabilities.blog.engines.metadata.taxonomy import LONGEST_TAG, SHORTEST_TAG
 from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from pipeline.errors import NotReady, PressroomError
 from workers.engines.model_choice import models_of
-
-#: Promised lengths in characters, and number of tags (docs/blog.md).
-EXCERPT_CHARACTERS = range(20, 201)
-TAG_CHARACTERS = range(2, 41)
-TAGS = range(5, 9)
 
 
 class MetadataInvalid(PressroomError):
@@ -54,13 +51,13 @@ def check_metadata(metadata: Metadata) -> None:
     """Raise MetadataInvalid unless the texts are within the promised limits."""
     excerpt, tags = metadata.excerpt, metadata.tags
     fault = None
-    if len(excerpt) not in EXCERPT_CHARACTERS or len(excerpt.splitlines()) != 1:
+    if not SHORTEST_EXCERPT <= len(excerpt) <= LONGEST_EXCERPT or len(excerpt.splitlines()) != 1:
         fault = f"an excerpt of {len(excerpt)} characters in {len(excerpt.splitlines())} lines"
     elif not metadata.category.strip():
         fault = "no category"
-    elif len(tags) not in TAGS or len(set(tags)) != len(tags):
+    elif not FEWEST_TAGS <= len(tags) == len(set(tags)) <= MOST_TAGS:
         fault = f"{len(tags)} tags, {len(set(tags))} of them different"
-    elif any(len(tag) not in TAG_CHARACTERS or tag != tag.lower() for tag in tags):
+    elif any(not SHORTEST_TAG <= len(tag) <= LONGEST_TAG or tag != tag.lower() for tag in tags):
         fault = "a tag that is too short, too long, or not in lower case"
     if fault is not None:
         raise MetadataInvalid(f"The engine wrote {fault}. Nothing was charged; try again.")

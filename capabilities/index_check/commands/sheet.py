@@ -45,11 +45,9 @@ class IndexCheckImport(UrlImport):
         return read_url(row.value or "").fault
 
     def is_answered(self, cells: Cells) -> bool:
-        """Return whether a URL was checked."""
         return "done" in cells[:1]
 
     async def submit(self, client: AsyncPressroom, questions: Sequence[str], key: str) -> str:
-        """Make an index job."""
         fields = {"type": "check", "urls": questions, "source": "batch", **self._fields}
         return (await client.submit("/indexing/jobs", fields, idempotency_key=key)).id
 
@@ -63,7 +61,6 @@ class IndexCheckImport(UrlImport):
         return _waits(waiting) if waiting and self._causes != before else None
 
     async def answers(self, client: AsyncPressroom, questions: Sequence[str], job_id: str) -> Mapping[str, Cells]:
-        """Read the records of a job."""
         found = {record.url: _cells(record) async for record in client.index_urls(job_id)}
         # By the URL as sent: a bare domain was checked with a scheme.
         return {url: found[made] for url in questions if (made := read_url(url).url) in found}

@@ -14,7 +14,7 @@ from capabilities.index_check.handlers.feedback import Feedback
 from capabilities.index_check.handlers.pacer import Pacer, Permit, sleep
 from capabilities.index_check.handlers.proofs import book_control, find_proof, keep_proof
 from capabilities.index_check.handlers.url_check import CheckProgress, MoreToAsk, ProviderAnswer, UrlCheck
-from capabilities.index_check.providers.transitions import Event
+from capabilities.index_check.providers.circuit_breaker import Event
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database
 from pipeline.downloads.urls import match_key
@@ -33,16 +33,14 @@ CONTROL_EVERY_QUERIES = 10
 class Asker:
     """Asks a provider, and asks again after a passing fault. It never asks again after a captcha."""
 
-    def __init__(self, settings: SearchSettings, pacer: Pacer, feedback: Feedback, database: Database) -> None:
+    def __init__(
+        self, settings: SearchSettings, client: SearchClient, pacer: Pacer, feedback: Feedback, database: Database
+    ) -> None:
         self._settings = settings
         self._pacer = pacer
         self._feedback = feedback
         self._database = database
-        self._client = SearchClient(settings)
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._client.close()
+        self._client = client
 
     def ask(self, check: UrlCheck, provider: Provider, permit: Permit) -> ProviderAnswer | MoreToAsk:
         """Ask about a URL in the next form of its query. After the last form, ask for proof of the empty pages.
@@ -105,15 +103,14 @@ class Asker:
         verdict = self._judge(provider, provider.site_query(f"https://{site}"), match_key(site) or site, permit, stop)
         if verdict.is_answer and not verdict.match.has_host:
             verdict = Verdict("error", "empty_unproven")
-        elif verdict.is_answer and (silent := self._find_silent(provider)):
+        elif verdict.is_answer and (
+            silent := self._database.run(find_proof(provider.pace_name)).silent(provider.engines)
+        ):
             log.info("engines showed no row today", provider=provider.name, engines=silent)
             verdict = Verdict("error", "engines_blocked")
         elif verdict.is_answer:
             verdict = progress.negative
         return ProviderAnswer(provider, query, verdict)
-
-    def _find_silent(self, provider: Provider) -> list[str]:
-        return self._database.run(find_proof(provider.pace_name)).silent(provider.engines)
 
     def _judge(self, provider: Provider, query: str, key: str, permit: Permit, stop: Callable[[], bool]) -> Verdict:
         """Return the verdict on the reply to one query. Raises RequestStopped."""

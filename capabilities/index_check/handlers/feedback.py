@@ -8,8 +8,7 @@ from uuid import UUID
 
 from capabilities.index_check.engines.search.base.provider import Provider
 from capabilities.index_check.engines.search.base.verdict import EVASIONS, UNUSABLE, Verdict
-from capabilities.index_check.providers.circuit_breaker import Noted, note
-from capabilities.index_check.providers.transitions import RESTING, Event
+from capabilities.index_check.providers.circuit_breaker import RESTING, Event, Noted, note
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database
 from pipeline.log import get_logger
@@ -41,12 +40,9 @@ def event_of(provider: Provider, verdict: Verdict) -> Event:
 class Feedback:
     """Notes events for all processes, and counts each job's unusable pages in this one."""
 
-    def __init__(
-        self, settings: SearchSettings, database: Database, *, max_brief_limits: int = MAX_BRIEF_LIMITS
-    ) -> None:
+    def __init__(self, settings: SearchSettings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._max_brief_limits = max_brief_limits
         self._unusable: OrderedDict[UUID, dict[str, list[str]]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -71,7 +67,7 @@ class Feedback:
         """Note that a provider gave no answer; return the event."""
         event = event_of(provider, verdict)
         noted = self.note(provider, event, verdict)
-        if event is Event.BRIEF_LIMIT and noted is not None and noted.brief_limits > self._max_brief_limits:
+        if event is Event.BRIEF_LIMIT and noted is not None and noted.brief_limits > MAX_BRIEF_LIMITS:
             event = Event.BLOCKED
             self.note(provider, event, verdict)
         if event is Event.EVADED and noted is not None and noted.evasions >= self._settings.strikes:

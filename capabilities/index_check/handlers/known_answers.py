@@ -1,15 +1,15 @@
 """Known answers: what providers and site services said lately, kept for all processes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from capabilities.index_check.engines.search.base.provider import Provider
 from capabilities.index_check.handlers.feedback import Feedback
 from capabilities.index_check.handlers.url_check import ProviderAnswer, UrlCheck
 from capabilities.index_check.kinds.index_check import UrlInput
-from capabilities.index_check.providers.transitions import Event
-from capabilities.index_check.results import verdicts
+from capabilities.index_check.providers.circuit_breaker import Event
 from capabilities.index_check.results.raw_result import RawResult
+from capabilities.index_check.results.verdicts import find_verdict, keep_verdict
 from capabilities.index_check.settings import Reuse
 from pipeline.database import Database
 from workers.handler import Done, Task
@@ -25,20 +25,13 @@ class KnownAnswers:
     def find(self, task: Task[UrlInput], page: bytes, names: Sequence[str]) -> dict[str, Any] | None:
         """Return the first fresh answer of some names about a page; fresh jobs use none from before them."""
         since = task.job_id if task.input.fresh else None
-        known = self._database.run(verdicts.find_verdict(names, page, reuse=self._reuse, since_job=since))
-        if known is None:
-            return None
-        return {**known.output, "reused": True, "age_seconds": int(known.age.total_seconds())}
-
-    def keep(self, name: str, page: bytes, output: Mapping[str, Any], *, pace_name: str) -> None:
-        """Keep an answer about a page; a provider with that pace name has answered."""
-        self._database.run(verdicts.keep_verdict(name, page, output, pace_name=pace_name))
+        return self._database.run(find_verdict(names, page, reuse=self._reuse, since_job=since))
 
     def find_for(self, check: UrlCheck, providers: Sequence[Provider]) -> Done[RawResult] | None:
         """Return what one of some providers said about the page lately, whether or not it can be asked now.
 
-        It is told as if this URL had been asked: another account's query may hold what is private to it (a session, a
-        campaign). None as well if this query would be too long, or the provider has another index by now."""
+        It shows this URL's own query: another account's may hold what is private to it (a session, a campaign). None as
+        well if this query would be too long, or the provider has another index by now."""
         if not self._reuse.longest:
             return None
         by_name = {provider.name: provider for provider in providers}
@@ -46,13 +39,12 @@ class KnownAnswers:
         if known is None:
             return None
         provider = by_name[known["provider"]]
-        found = {"index": provider.index, **known}
         queries = provider.queries(check.task.input.url)
-        query = next((query for query in queries if query[:4] == found["query"][:4]), None)
-        if query is None or found["index"] != provider.index:
+        query = next((query for query in queries if query[:4] == known["query"][:4]), None)
+        if query is None or known["index"] != provider.index:
             return None
-        proof = {"proofUrl": provider.proof_url(query)} if "proofUrl" in found else {}
-        return Done(RawResult(**{**found, "query": query, **proof}), engine=provider.name, credits=0)
+        proof = {"proofUrl": provider.proof_url(query)} if "proofUrl" in known else {}
+        return Done(RawResult(**{**known, "query": query, **proof}), engine=provider.name, credits=0)
 
     def deliver(
         self, check: UrlCheck, asked: ProviderAnswer, feedback: Feedback, *, is_booked: bool
@@ -61,7 +53,8 @@ class KnownAnswers:
         provider, output = asked.provider, asked.raw_result()
         if self._reuse.longest:
             # If nothing was asked, nothing is noted: another process may be asking the provider by now.
-            self.keep(provider.name, check.page, output, pace_name=provider.pace_name if asked.is_spent else "")
+            pace_name = provider.pace_name if asked.is_spent else ""
+            self._database.run(keep_verdict(provider.name, check.page, output, pace_name=pace_name))
         elif is_booked and asked.is_spent:
             feedback.note(provider, Event.ANSWERED)
         feedback.forget_unusable(check.task.job_id, provider.name)

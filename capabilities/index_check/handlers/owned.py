@@ -1,28 +1,36 @@
 """Owned: asks services for site owners about URLs of connected sites, before any search provider."""
 
 import hashlib
+import json
 import random
 import threading
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from capabilities.index_check.engines.search.base.client import SearchClient
-from capabilities.index_check.engines.search.base.site_service import ServiceAnswer, ServiceTrouble, Trouble
+from capabilities.index_check.engines.search.base.site_service import (
+    ServiceAccess,
+    ServiceAnswer,
+    ServiceTrouble,
+    Trouble,
+)
 from capabilities.index_check.engines.search.owners import site_services
-from capabilities.index_check.handlers.connected import Connections
 from capabilities.index_check.handlers.known_answers import KnownAnswers
 from capabilities.index_check.handlers.pacer import sleep
-from capabilities.index_check.handlers.unchecked import UrlUnchecked
 from capabilities.index_check.kinds.index_check import UrlInput
+from capabilities.index_check.providers.causes import UrlUnchecked
 from capabilities.index_check.requests.request import OWNED_ENGINES, lane_of, services_for
 from capabilities.index_check.results.raw_result import RawResult
+from capabilities.index_check.results.verdicts import keep_verdict
 from capabilities.index_check.settings import SearchSettings, SiteServiceSettings
 from capabilities.index_check.sites import site_quota
-from capabilities.index_check.sites.connections import Connection, OwnedSite, note_fault
+from capabilities.index_check.sites.connections import Connection, OwnedSite, SiteMap, list_connections, note_fault
 from capabilities.index_check.sites.site_quota import Booking
+from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Database
+from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 from pipeline.timestamps import timestamp
@@ -41,10 +49,14 @@ LOOK_AGAIN = timedelta(seconds=1)
 SPREAD = timedelta(minutes=5)
 #: Tries of a URL that wants one service alone, while that is in trouble.
 MAX_TRIES = 4
+#: Connections whose access stays open.
+MAX_OPEN = 1_000
 
 #: The trouble that a site's rest means, by its reason; a refusal for all others.
 RESTS = {None: Trouble.QUOTA, site_quota.QUOTA: Trouble.QUOTA, site_quota.UNREACHABLE: Trouble.PASSING}
 QUOTAS = frozenset((Trouble.QUOTA, Trouble.DAY_QUOTA))
+#: Troubles of a URL, or logged once (`_access`).
+UNLOGGED = frozenset((Trouble.URL_REFUSED, Trouble.UNREADABLE))
 #: After these, another property that the URL belongs to may be asked about.
 OF_THE_SITE = QUOTAS | {Trouble.REFUSED, Trouble.NO_ACCESS, Trouble.DISCONNECTED, Trouble.UNREADABLE}
 
@@ -65,44 +77,30 @@ class OwnedCheck:
 class OwnedSites:
     """Asks the services at their sites' pace, and decides where a URL without an answer goes."""
 
-    def __init__(self, settings: Settings, database: Database, answers: KnownAnswers) -> None:
+    def __init__(self, settings: Settings, database: Database, client: SearchClient, answers: KnownAnswers) -> None:
         self._settings = settings.of(SearchSettings)
         self._database = database
         self._answers = answers
-        self._services = site_services(settings.of(SearchSettings))
-        self._connections = Connections(settings, database, self._services)
-        self._client: SearchClient | None = None
+        self._services = site_services(self._settings)
+        self._box = SecretBox(settings)
+        self._accesses: dict[tuple[UUID, bytes], ServiceAccess] = {}
+        self._unreadable: set[UUID] = set()  # connections that were logged, once each
+        self._client = client
         self._lock = threading.Lock()
-        self._effects: Mapping[Trouble, Callable[[OwnedSite, Connection, ServiceTrouble], timedelta | None]] = {
-            Trouble.QUOTA: self._note_quota,
-            Trouble.DAY_QUOTA: self._note_quota,
-            Trouble.REFUSED: self._note_refusal,
-            Trouble.NO_ACCESS: self._note_refusal,
-            Trouble.DISCONNECTED: self._note_fault,
-            Trouble.UNKNOWN: self._log,
-            Trouble.PASSING: self._note_passing,
-        }
-
-    def close(self) -> None:
-        """Close all connections."""
-        if self._client is not None:
-            self._client.close()
 
     def check(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         """Return the first service's answer, or the lane in which the URL goes on."""
         found, wanted = OwnedCheck(), services_for(task.input.engine, task.input.index)
-        connected = self._connections.sites_of(task.account_id)
-        if not (sites := connected.sites.find(task.input.url, wanted)):
-            # It had a site when it was submitted, maybe a moment ago.
-            connected = self._connections.read_sites(task.account_id)
-            sites = connected.sites.find(task.input.url, wanted)
-        for site in sites:
+        read = self._database.run(list_connections(account_id=task.account_id))
+        working = {connection.id: connection for connection in read if connection.fault is None}
+        sites = SiteMap(site for connection in working.values() for site in connection.sites)
+        for site in sites.find(task.input.url, wanted):
             if task.is_stopped():
                 return Release()
             if site.service in found.left_out:
                 continue
             try:
-                outcome = self._ask(task, site, connected.connections[site.connection_id], found)
+                outcome = self._ask(task, site, working[site.connection_id], found)
             except ServiceTrouble as trouble:
                 if site.service in OWNED_ENGINES:
                     found.troubles.append(trouble)
@@ -143,7 +141,7 @@ class OwnedSites:
         if answer.proof_url:
             output["proofUrl"] = answer.proof_url
         if self._settings.reuse.longest:
-            self._answers.keep(name, page, output, pace_name=name)
+            self._database.run(keep_verdict(name, page, output, pace_name=name))
         return Done(RawResult(**output), engine=site.service)
 
     def _inspect(self, task: Task[UrlInput], site: OwnedSite, connection: Connection) -> ServiceAnswer:
@@ -152,16 +150,15 @@ class OwnedSites:
         tries = self._settings.tries if site.service in OWNED_ENGINES else 1
         for tries_left in range(tries - 1, -1, -1):
             try:
-                access = self._connections.access(connection)
+                access = self._access(connection)
                 booking = self._book(task, site, service.limits)
-                answer = service.inspect(self._open_client().ask, access, url, site.property)
+                answer = service.inspect(self._client.ask, access, url, site.property)
             except NotBooked:
                 raise
             except ServiceTrouble as trouble:
                 if trouble.kind is Trouble.PASSING and tries_left:
                     continue
-                note = self._effects.get(trouble.kind)
-                trouble.rest = (note(site, connection, trouble) if note else None) or LOOK_AGAIN
+                trouble.rest = self._note(site, connection, trouble) or LOOK_AGAIN
                 raise
             if booking.troubles:
                 self._database.run(site_quota.note_answer(site))
@@ -183,7 +180,12 @@ class OwnedSites:
     def _go_on(self, task: Task[UrlInput], found: OwnedCheck) -> Outcome[RawResult]:
         """Return where a URL goes that no service has answered."""
         is_named = task.input.engine in OWNED_ENGINES
-        waited_for = [one for one in found.troubles if one.kind in QUOTAS or (is_named and is_rest(one))]
+        # A service that was in trouble a moment ago was not even asked.
+        waited_for = [
+            one
+            for one in found.troubles
+            if one.kind in QUOTAS or (is_named and one.kind is Trouble.PASSING and isinstance(one, NotBooked))
+        ]
         rest = min((trouble.rest for trouble in waited_for), default=None)
         if rest is not None and (is_named or rest <= site_quota.SHORT_REST):
             spread = SPREAD * random.random() if rest > site_quota.SHORT_REST else timedelta()  # noqa: S311  no secret
@@ -198,7 +200,7 @@ class OwnedSites:
         """Return the outcome of a URL whose request wants this service alone."""
         shown: dict[str, Any] = {"provider": task.input.engine, "index": OWNED_ENGINES.get(task.input.engine or "")}
         if not found.troubles:
-            cause = f"its site is connected to {task.input.engine} no more"
+            cause = f"its site is no longer connected to {task.input.engine}"
             return Failed(UrlUnchecked("site_not_connected", cause=cause, remedy="Connect it again.", **shown))
         trouble = found.troubles[-1]
         error = UrlUnchecked(trouble.code, cause=trouble.detail, **shown)
@@ -206,42 +208,45 @@ class OwnedSites:
             return Retry(timedelta(seconds=self._settings.unreachable_seconds) * 2**task.attempts, error)
         return Failed(error)
 
-    def _open_client(self) -> SearchClient:
-        """Return the client, made for the first owned URL: most systems have none."""
+    def _access(self, connection: Connection) -> ServiceAccess:
+        """Return a connection's access, the same for all its URLs. Raises ServiceTrouble."""
+        key = (connection.id, connection.credentials)
         with self._lock:
-            if self._client is None:
-                self._client = SearchClient(self._settings)
-            return self._client
+            if key not in self._accesses:
+                if len(self._accesses) >= MAX_OPEN:
+                    self._accesses.clear()
+                try:
+                    credentials = json.loads(self._box.open(connection.credentials))
+                    self._accesses[key] = self._services[connection.service].open(credentials)
+                except NotReady as error:
+                    # Another machine may have the key. The error has paths of this one, which are not for users.
+                    if connection.id not in self._unreadable:
+                        self._unreadable.add(connection.id)
+                        log.error("stored access can't be used here", name=connection.name, reason=error.message)
+                    cause = "the stored access to its site can't be used; `pressroom doctor` tells the operator why"
+                    raise ServiceTrouble(Trouble.UNREADABLE, error.code, cause) from error
+            return self._accesses[key]
 
-    def _note_quota(self, site: OwnedSite, _: Connection, trouble: ServiceTrouble) -> timedelta | None:
-        is_of_the_day = trouble.kind is Trouble.DAY_QUOTA
-        log.warning("quota of a site used up", service=site.service, site=site.property, of_the_day=is_of_the_day)
-        asked_for = min(trouble.rest, timedelta(hours=self._settings.max_rest_hours))
-        return self._database.run(site_quota.note_quota(site, is_of_the_day=is_of_the_day, asked_for=asked_for))
-
-    def _note_refusal(self, site: OwnedSite, _: Connection, trouble: ServiceTrouble) -> None:
-        log.warning("site refused", service=site.service, site=site.property, code=trouble.code, detail=trouble.detail)
-        rest = timedelta(minutes=self._settings.off_minutes)
-        self._database.run(site_quota.note_refusal(site, trouble.code, strikes=self._settings.strikes, rest=rest))
-
-    def _note_passing(self, site: OwnedSite, _: Connection, trouble: ServiceTrouble) -> None:
-        log.info("site service not reached", service=site.service, site=site.property, code=trouble.code)
-        rest = timedelta(seconds=self._settings.unreachable_seconds)
-        self._database.run(site_quota.note_unreachable(site, strikes=self._settings.strikes, rest=rest))
-
-    def _note_fault(self, site: OwnedSite, connection: Connection, trouble: ServiceTrouble) -> None:
-        log.error("site connection does not work", service=site.service, name=connection.name, code=trouble.code)
-        self._database.run(note_fault(connection, f"{trouble.code}: {trouble.detail}"))
-        self._connections.forget(connection.account_id)
-
-    def _log(self, site: OwnedSite, _: Connection, trouble: ServiceTrouble) -> None:
-        shown = {"service": site.service, "site": site.property, "code": trouble.code, "detail": trouble.detail}
-        log.warning("site not asked", **shown)
-
-
-def is_rest(trouble: ServiceTrouble) -> bool:
-    """Return whether a service was not even asked, because it was in trouble a moment ago."""
-    return isinstance(trouble, NotBooked) and trouble.kind is Trouble.PASSING
+    def _note(self, site: OwnedSite, connection: Connection, trouble: ServiceTrouble) -> timedelta | None:
+        """Note a trouble for all processes; return how long a site without quota rests."""
+        if trouble.kind not in UNLOGGED:
+            shown = {"service": site.service, "site": site.property, "code": trouble.code, "detail": trouble.detail}
+            log.warning("site not answered", trouble=trouble.kind, **shown)
+        run, strikes = self._database.run, self._settings.strikes
+        match trouble.kind:
+            case Trouble.QUOTA | Trouble.DAY_QUOTA:
+                is_of_the_day = trouble.kind is Trouble.DAY_QUOTA
+                asked_for = min(trouble.rest, timedelta(hours=self._settings.max_rest_hours))
+                return run(site_quota.note_quota(site, is_of_the_day=is_of_the_day, asked_for=asked_for))
+            case Trouble.REFUSED | Trouble.NO_ACCESS:
+                rest = timedelta(minutes=self._settings.off_minutes)
+                run(site_quota.note_refusal(site, trouble.code, strikes=strikes, rest=rest))
+            case Trouble.DISCONNECTED:
+                run(note_fault(connection, f"{trouble.code}: {trouble.detail}"))
+            case Trouble.PASSING:
+                rest = timedelta(seconds=self._settings.unreachable_seconds)
+                run(site_quota.note_unreachable(site, strikes=strikes, rest=rest))
+        return None
 
 
 def with_inspection(outcome: Outcome[RawResult], task: Task[UrlInput]) -> Outcome[RawResult]:

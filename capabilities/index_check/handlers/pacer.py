@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import ClassVar
 
 from capabilities.index_check.providers import pacing
+from capabilities.index_check.providers.circuit_breaker import OUT_OF_USE, PROBING, RESTING, State
 from capabilities.index_check.providers.pacing import Overview, Pace, ProviderStatus
-from capabilities.index_check.providers.transitions import OUT_OF_USE, PROBING, RESTING, State
 from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
@@ -135,7 +135,6 @@ class Pacer:
         return isinstance(permit, Permit)
 
     def renew(self, permit: Permit) -> None:
-        """Note that a query is still on its way."""
         if permit.is_booked:
             self._database.run(pacing.renew(self._paces[permit.provider].name, busy_for=BUSY_FOR))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from pipeline.database import Statement
+from pipeline.database import Statement, nothing
 
 #: How long a row proves that the engine behind a provider answers.
 SHOWN_LASTS = timedelta(days=1)
@@ -36,7 +36,6 @@ class Proof:
 
 
 def find_proof(name: str) -> Statement[Proof]:
-    """Read a provider's proof."""
     return Statement(
         "SELECT extract(epoch FROM now())::float8 AS now,"
         " coalesce(extract(epoch FROM proven_at)::float8, 0) AS proven_at,"
@@ -57,7 +56,7 @@ def keep_proof(name: str, engines: Sequence[str]) -> Statement[None]:
         " WHERE name = %(name)s AND NOT coalesce(proven_at > now() - interval '1 s'"
         " AND coalesce(shown_by, '{}') ?& %(engines)s::text[], false) RETURNING 1 AS kept",
         {"name": name, "engines": list(engines)},
-        lambda rows: None,
+        nothing,
     )
 
 

@@ -30,7 +30,7 @@ FAMILY = "submission"
 RUN_SECONDS = 60.0
 #: Codes that have the reason `rate_limited`.
 LIMITS = frozenset(("throttled", "quota"))
-UNREADABLE = SubmissionVerdict("url_invalid", "it can't be written as RFC 3986 has it")
+UNREADABLE = SubmissionVerdict("url_invalid", "it can't be encoded as RFC 3986 requires")
 NOBODY = SubmissionVerdict("key_missing", "no engine is set up for its site")
 
 
@@ -74,7 +74,6 @@ class SiteBatch:
         ]
 
     def note(self, engine: str, urls: Sequence[str], verdicts: Sequence[SubmissionVerdict]) -> None:
-        """Keep an engine's verdicts."""
         for url, verdict in zip(urls, verdicts, strict=True):
             kept = self.verdicts.get(url)
             if kept is None or verdict.is_taken or (kept[1].wait is None and verdict.wait is not None):
@@ -109,7 +108,6 @@ class IndexSubmitHandler(Handler[UrlInput, RawResult]):
         return self._family.offers()
 
     def run(self, tasks: Sequence[Task[UrlInput]]) -> Sequence[Outcome[RawResult]]:
-        """Submit the URLs, several sites at a time."""
         outcomes: dict[int, Outcome[RawResult]] = {}
         until = time.monotonic() + RUN_SECONDS
         batches = self._batches(tasks, outcomes)

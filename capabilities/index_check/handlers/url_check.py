@@ -8,9 +8,8 @@ from typing import Any, Self
 
 from capabilities.index_check.engines.search.base.provider import Provider
 from capabilities.index_check.engines.search.base.verdict import MAX_NEAR, Match, Verdict
-from capabilities.index_check.handlers.unchecked import UrlUnchecked
 from capabilities.index_check.kinds.index_check import UrlInput
-from capabilities.index_check.providers.causes import cause_of
+from capabilities.index_check.providers.causes import UrlUnchecked, cause_of
 from pipeline.timestamps import timestamp
 from workers.handler import Task
 

@@ -1,6 +1,5 @@
 """The kinds of index jobs: checks and submissions."""
 
-from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.kinds.url_submission import IndexSubmit
+from capabilities.index_check.kinds.index_check import IndexCheck, IndexSubmit
 
 KINDS = (IndexCheck(), IndexSubmit())

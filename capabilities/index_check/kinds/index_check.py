@@ -1,4 +1,4 @@
-"""Index check: whether pages are in a search engine's results."""
+"""The kinds of index jobs: checks whether pages are in a search engine's results, and submissions of pages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,14 +17,17 @@ from capabilities.index_check.requests.request import (
     FAULTY_LANE,
     INDEX_LANES,
     MAX_BODY_BYTES,
+    MAX_URLS,
     IndexCheckRequest,
     check_engine,
     check_urls,
     lane_of,
+    require_engine,
 )
 from capabilities.index_check.results.jobs import (
     KIND,
     OWNED_LANE,
+    SUBMIT_KIND,
     CountedJob,
     IndexJob,
     status_of_job,
@@ -32,8 +35,9 @@ from capabilities.index_check.results.jobs import (
 )
 from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.results.verdicts import forget_verdicts
-from capabilities.index_check.settings import IndexRetention, IndexWork, SearchSettings
+from capabilities.index_check.settings import IndexRetention, IndexWork, SearchSettings, SubmissionSettings
 from pipeline.database import Database, Statement
+from pipeline.errors import InvalidRequest
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Response, Stored, as_json
 from pipeline.lifecycle import SWEEP_ROWS
 from pipeline.lifecycle.jobs import Job
@@ -103,15 +107,12 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         }
 
     def can_repeat(self, given: Mapping[str, Any]) -> bool:
-        """Return whether the URL is valid."""
         return given.get("fault") is None
 
     def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
-        """Run the monitors that are due."""
         return {"monitors": MonitorRuns(self, settings).run}
 
     def breakers(self) -> Statement[list[Breaker]]:
-        """Read the search providers' circuit breakers."""
         return list_breakers()
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
@@ -136,6 +137,52 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         reasons = [item.output.reason if item.output else str(item.error.get("reason", "error")) for item in items]
         counted = CountedJob(job, reasons.count("indexed"), reasons.count("rate_limited"))
         return Response(as_json(IndexJob.of(counted)))
+
+
+class IndexSubmit(IndexCheck):
+    """POST /indexing/jobs with `"type": "submit"`. A worker takes a job's URLs all at once.
+
+    Refused unless the operator has set up an engine (docs/indexing.md, Submission)."""
+
+    name = SUBMIT_KIND
+    #: None of its own: submissions share the route of checks.
+    routes = ()
+    handler = "capabilities.index_check.handlers.submit:IndexSubmitHandler"
+    summary = "Tell search engines of up to 10,000 URLs; answers at once, with a job."
+    example = {"type": "submit", "urls": ["https://www.example.com/"]}
+    lanes = ()
+    #: One slice for all of a job's URLs: those of a host go out in one call.
+    limits = Limits(run=timedelta(minutes=20), body_bytes=MAX_BODY_BYTES, slice_size=MAX_URLS)
+    #: The engines that are set up.
+    engines: Sequence[str] = ()
+
+    def configured(self, settings: Settings) -> "IndexSubmit":
+        kind = IndexSubmit()
+        kind.limits = super().configured(settings).limits
+        kind.engines = settings.of(SubmissionSettings).set_up
+        return kind
+
+    def housekeeping(self, settings: Settings) -> Mapping[str, Statement[int]]:
+        """Delete nothing: submissions have no verdicts."""
+        return {}
+
+    def chores(self, settings: Settings) -> Mapping[str, Callable[[Database], int]]:
+        return {}
+
+    def check(self, request: IndexCheckRequest, offers: Offers) -> None:
+        """Refuse requests if no engine is set up, unknown engines, and invalid URLs."""
+        if not self.engines:
+            raise InvalidRequest(
+                "type submit is not available: the operator has not enabled it. Send check.",
+                code="type_not_available",
+                field="type",
+            )
+        require_engine(request.engine, self.engines)
+        check_urls(request)
+
+    def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
+        named = {"engine": request.engine} if request.engine else {}
+        return [new_item(given, named) for given in read_urls(request.urls)]
 
 
 def new_item(

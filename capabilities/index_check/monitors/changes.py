@@ -5,14 +5,16 @@ Bing may lack what Google has.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
+from pydantic import BaseModel, BeforeValidator, Field
+
 from capabilities.index_check.results.verdicts import forget_checked
-from pipeline.database import SQL, Database, Statement, columns, page_of, read_page
-from pipeline.timestamps import timestamp
+from pipeline.database import SQL, Database, Statement, columns, page_of, read_page, row_of, rows_of
+from pipeline.timestamps import Timestamp
 from pipeline.webhooks.deliveries import add_delivery, add_to_account
 from pipeline.webhooks.events import MONITOR_CHANGED, event_body
 
@@ -22,22 +24,21 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 MAX_IN_EVENT = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A URL's change in an index. `before_at` is the time of the answer before."""
+class IndexMonitorChange(BaseModel):
+    """A URL whose answer differs from the same index's last one."""
 
-    id: int
+    id: Annotated[str, BeforeValidator(str)]
     job_id: UUID
     url: str
     change: ChangeKind
     index: str
     provider: str
     proof_url: str | None
-    checked_at: datetime
-    before_at: datetime
+    checked_at: Timestamp
+    before_at: Timestamp = Field(description="Time of the answer before.")
 
 
-_COLUMNS = columns(Change.__dataclass_fields__)
+_COLUMNS = columns(IndexMonitorChange.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,11 @@ def _lock_ended() -> Statement[EndedRun | None]:
         " WHERE m.open_job_id IS NOT NULL AND (j.id IS NULL OR j.finished_at IS NOT NULL)"
         " LIMIT 1 FOR NO KEY UPDATE OF m SKIP LOCKED",
         {},
-        lambda rows: EndedRun(**rows[0]) if rows else None,
+        row_of(EndedRun),
     )
 
 
-def _keep_answers(ended: EndedRun) -> Statement[list[Change]]:
+def _keep_answers(ended: EndedRun) -> Statement[list[IndexMonitorChange]]:
     """Compare a job's answers with the last ones, keep both, and close the job; returns the changes.
 
     A URL's first answer is no change."""
@@ -120,15 +121,12 @@ def _keep_answers(ended: EndedRun) -> Statement[list[Change]]:
             " SELECT * FROM changed ORDER BY id"
         ).format(_COLUMNS),
         {"monitor": ended.id, "job": ended.job_id},
-        lambda rows: [Change(**row) for row in rows],
+        rows_of(IndexMonitorChange),
     )
 
 
-def _event(ended: EndedRun, changes: Sequence[Change]) -> str:
-    listed = [
-        {name: value for name, value in shown(change).items() if name not in {"id", "job_id"}}
-        for change in changes[:MAX_IN_EVENT]
-    ]
+def _event(ended: EndedRun, changes: Sequence[IndexMonitorChange]) -> str:
+    listed = [change.model_dump(mode="json", exclude={"id", "job_id"}) for change in changes[:MAX_IN_EVENT]]
     data: dict[str, Any] = {
         "monitor_id": str(ended.id),
         "monitor_name": ended.name,
@@ -140,15 +138,9 @@ def _event(ended: EndedRun, changes: Sequence[Change]) -> str:
     return event_body(MONITOR_CHANGED, data, ended.now)
 
 
-def shown(change: Change) -> dict[str, Any]:
-    """Return a change as a document."""
-    moments = {name: timestamp(getattr(change, name)) for name in ("checked_at", "before_at")}
-    return {**asdict(change), "id": str(change.id), "job_id": str(change.job_id), **moments}
-
-
 def list_changes(
     monitor_id: UUID, *, change: str | None, limit: int, offset: int
-) -> Statement[tuple[list[Change], int]]:
+) -> Statement[tuple[list[IndexMonitorChange], int]]:
     """Read a page of a monitor's changes, newest first, and their total."""
     found = SQL("index_monitor_change WHERE monitor_id = %(monitor)s AND {}").format(
         SQL("change = %(change)s" if change else "true")
@@ -160,7 +152,7 @@ def list_changes(
             order=SQL("p.id DESC"),
         ),
         {"monitor": monitor_id, "change": change, "limit": limit, "offset": offset},
-        read_page(Change),
+        read_page(IndexMonitorChange),
     )
 
 

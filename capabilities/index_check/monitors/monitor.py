@@ -1,37 +1,21 @@
 """Monitor: an account's schedule of index checks, and the API's statements about it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from pipeline.database import SQL, Statement, assignments, columns, page_of, read_page
-from pipeline.webhooks.deliveries import LatestDelivery
+from pipeline.accounts.keys import Caller
+from pipeline.database import SQL, Statement, assignments, page_of, read_page, row_of
 
 Every = Literal["day", "week"]
 State = Literal["active", "paused"]
 STATES: tuple[State, ...] = get_args(State)
 #: The time between two checks.
 INTERVALS: Mapping[Every, timedelta] = {"day": timedelta(days=1), "week": timedelta(days=7)}
-
-
-@dataclass(frozen=True, slots=True)
-class NewMonitor:
-    """A new monitor, of `urls` or of a sitemap. `request` has the other fields of its jobs."""
-
-    account_id: UUID
-    api_key_id: UUID
-    every: Every
-    name: str | None
-    request: Mapping[str, Any]
-    urls: list[str] | None
-    sitemap_url: str | None
-    webhook_id: UUID | None
-    until_indexed: bool = False
-    id: UUID = field(default_factory=uuid4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +40,17 @@ class Monitor:
     created_at: datetime
     until_indexed: bool
     finished_at: datetime | None
-    last_delivery: LatestDelivery | None
+    last_delivery: dict[str, Any] | None
 
 
-_DELIVERY = ("state", "attempts", "status", "error", "created_at", "next_at")
 _SELECT = SQL(
     "SELECT m.id, m.name, m.state, m.every, m.request, m.sitemap_url, m.total_urls, m.webhook_id, w.url AS webhook_url,"
-    " m.next_at, m.last_job_id, m.last_run_at, m.skipped, m.created_at,"
-    " m.until_indexed, m.finished_at, {last}"
-    " FROM index_monitor m LEFT JOIN webhook w ON w.id = m.webhook_id LEFT JOIN LATERAL ("
-    "SELECT {delivery} FROM webhook_delivery o WHERE o.webhook_id = m.webhook_id ORDER BY o.created_at DESC LIMIT 1)"
-    " d ON true"
-).format(last=SQL(", ").join(SQL(f"d.{name} AS delivery_{name}") for name in _DELIVERY), delivery=columns(_DELIVERY))
+    " m.next_at, m.last_job_id, m.last_run_at, m.skipped, m.created_at, m.until_indexed, m.finished_at,"
+    " to_jsonb(d) AS last_delivery FROM index_monitor m LEFT JOIN webhook w ON w.id = m.webhook_id LEFT JOIN LATERAL ("
+    "SELECT o.state, o.attempts, o.status, o.error, o.created_at, CASE WHEN o.state = 'pending' THEN o.next_at END"
+    " AS next_at FROM webhook_delivery o WHERE o.webhook_id = m.webhook_id ORDER BY o.created_at DESC LIMIT 1) d"
+    " ON true"
+)
 _PAGE = page_of(
     SQL(
         "{} WHERE m.account_id = %(account)s ORDER BY m.created_at DESC, m.id LIMIT %(limit)s OFFSET %(offset)s"
@@ -77,47 +60,40 @@ _PAGE = page_of(
 )
 
 
-def add_monitor(monitor: NewMonitor, *, most: int) -> Statement[bool]:
-    """Add a monitor that is due at once; False if the account, which is locked, has the most it may have."""
+def add_monitor(monitor_id: UUID, caller: Caller, made: Mapping[str, Any], *, most: int) -> Statement[bool]:
+    """Add a monitor that is due at once; False if the account, which is locked, has the most it may have.
+
+    `made` has its columns: name, every, request, urls, sitemap_url, webhook_id and until_indexed."""
     return Statement(
         "INSERT INTO index_monitor (id, account_id, api_key_id, name, every, request, urls, sitemap_url, total_urls,"
-        " webhook_id, until_indexed) SELECT %(id)s, %(account_id)s, %(api_key_id)s, %(name)s, %(every)s, %(request)s,"
-        " %(urls)s::jsonb,"
-        " %(sitemap_url)s, %(total)s::integer, %(webhook_id)s::uuid, %(until_indexed)s"
-        " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account_id)s) < %(most)s RETURNING id",
-        {
-            **asdict(monitor),
-            "request": Jsonb(monitor.request),
-            "urls": None if monitor.urls is None else Jsonb(monitor.urls),
-            "total": None if monitor.urls is None else len(monitor.urls),
-            "most": most,
-        },
+        " webhook_id, until_indexed) SELECT %(id)s, %(account)s, %(key)s, %(name)s, %(every)s, %(request)s,"
+        " %(urls)s::jsonb, %(sitemap_url)s, jsonb_array_length(%(urls)s::jsonb), %(webhook_id)s::uuid,"
+        " %(until_indexed)s"
+        " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account)s) < %(most)s RETURNING id",
+        {"id": monitor_id, "account": caller.account_id, "key": caller.api_key_id, "most": most, **_values(made)},
         bool,
         repeatable=False,
     )
 
 
 def find_monitor(monitor_id: UUID, account_id: UUID) -> Statement[Monitor | None]:
-    """Read an account's monitor."""
     return Statement(
         f"{_SELECT} WHERE m.id = %(id)s AND m.account_id = %(account)s",
         {"id": monitor_id, "account": account_id},
-        lambda rows: _monitor(**rows[0]) if rows else None,
+        row_of(Monitor),
     )
 
 
 def list_monitors(account_id: UUID, *, limit: int, offset: int) -> Statement[tuple[list[Monitor], int]]:
     """Read a page of an account's monitors, newest first, and their total."""
-    return Statement(_PAGE, {"account": account_id, "limit": limit, "offset": offset}, read_page(_monitor))
+    return Statement(_PAGE, {"account": account_id, "limit": limit, "offset": offset}, read_page(Monitor))
 
 
 def change_monitor(monitor_id: UUID, account_id: UUID, changed: Mapping[str, Any]) -> Statement[bool]:
     """Change columns of a monitor; False if the account has no such one.
 
     With another interval it is due one interval from now at the latest. A run in progress is made anew."""
-    values: dict[str, Any] = {"busy_until": None} | {
-        name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in changed.items()
-    }
+    values = {"busy_until": None, **_values(changed)}
     changes = [assignments(["busy_until", *changed])]
     if changed.get("state") == "active":
         changes.append(SQL("finished_at = NULL"))
@@ -125,8 +101,7 @@ def change_monitor(monitor_id: UUID, account_id: UUID, changed: Mapping[str, Any
         values["interval"] = INTERVALS[changed["every"]]
         changes.append(SQL("next_at = least(next_at, now() + %(interval)s)"))
     if "urls" in changed:
-        values["total"] = None if changed["urls"] is None else len(changed["urls"])
-        changes.append(SQL("total_urls = %(total)s"))
+        changes.append(SQL("total_urls = jsonb_array_length(%(urls)s::jsonb)"))
     return Statement(
         SQL("UPDATE index_monitor SET {} WHERE id = %(id)s AND account_id = %(account)s RETURNING id").format(
             SQL(", ").join(changes)
@@ -147,6 +122,5 @@ def delete_monitor(monitor_id: UUID, account_id: UUID) -> Statement[bool]:
     )
 
 
-def _monitor(**row: Any) -> Monitor:
-    last = {name: row.pop(f"delivery_{name}") for name in _DELIVERY}
-    return Monitor(**row, last_delivery=LatestDelivery(**last) if last["state"] else None)
+def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in fields.items()}

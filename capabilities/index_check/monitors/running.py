@@ -13,16 +13,11 @@ from psycopg.types.json import Jsonb
 
 from capabilities.index_check.monitors.changes import settle_ended
 from capabilities.index_check.monitors.monitor import INTERVALS, Every
-from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest, check_engine, with_lanes
-from capabilities.index_check.settings import SearchSettings
+from capabilities.index_check.requests.request import IndexCheckRequest, check_engine, with_lanes
 from capabilities.index_check.sites.connections import OwnedSite, sites_of
-from pipeline.database import SQL, Database, Statement, Transaction, columns
-from pipeline.errors import (
-    Conflict,
-    PressroomError,
-    Unauthorized,
-)
-from pipeline.jobs.on_behalf import raise_refusal
+from pipeline.database import SQL, Database, Statement, Transaction, columns, nothing, row_of, rows_of
+from pipeline.errors import Conflict, PressroomError, Unauthorized
+from pipeline.jobs.refusals import raise_refusal
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import AnyKind, as_rows
 from pipeline.lifecycle import Submission, submit
@@ -103,8 +98,7 @@ class MonitorRuns:
             return due.urls
         from capabilities.index_check.sitemaps.reading import list_pages  # aiohttp, which few sweeps need
 
-        fetch, sitemap = self._settings.fetch, self._settings.of(SearchSettings).sitemap
-        return list_pages(due.sitemap_url or "", fetch, sitemap, max_pages=MAX_URLS)
+        return list_pages(due.sitemap_url or "", self._settings)
 
     def _run_one(self, database: Database, due: Due, urls: Future[list[str]]) -> None:
         with database.transaction() as transaction:
@@ -185,7 +179,7 @@ def _claim_due() -> Statement[list[Due]]:
             " ORDER BY o.next_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED)) RETURNING {}"
         ).format(columns(Due.__dataclass_fields__, table="m")),
         {"busy": BUSY_FOR, "limit": AT_ONCE},
-        lambda rows: [Due(**row) for row in rows],
+        rows_of(Due),
         repeatable=False,
     )
 
@@ -202,7 +196,7 @@ def _lock(due: Due) -> Statement[LockedMonitor | None]:
         " FROM index_monitor m WHERE m.id = %(id)s AND m.state = 'active' AND m.next_at = %(next_at)s"
         " AND m.busy_until = %(busy_until)s FOR NO KEY UPDATE OF m",
         {"id": due.id, "next_at": due.next_at, "busy_until": due.busy_until},
-        lambda rows: LockedMonitor(**rows[0]) if rows else None,
+        row_of(LockedMonitor),
     )
 
 
@@ -241,5 +235,5 @@ def _update(due: Due, changes: SQL, values: Mapping[str, Any]) -> Statement[None
     return Statement(
         SQL("UPDATE index_monitor SET {} WHERE id = %(id)s RETURNING id").format(changes),
         {**values, "id": due.id},
-        lambda rows: None,
+        nothing,
     )

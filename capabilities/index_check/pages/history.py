@@ -11,8 +11,6 @@ from pipeline.database import Row, Statement
 
 #: Days of a plot.
 DAYS = 90
-#: Names of the indexes for people.
-TITLES = {"duckduckgo": "DuckDuckGo", "mixed": "Several engines"}
 #: Days that count as recent.
 RECENT = 7
 
@@ -29,11 +27,6 @@ class Track:
     newly: dict[date, int] = field(default_factory=dict)
     dropped: dict[date, int] = field(default_factory=dict)
 
-    @property
-    def title(self) -> str:
-        """The index's name for people."""
-        return title_of(self.index)
-
     def recent(self, today: date) -> tuple[int, int]:
         """Return how many pages were newly listed, and dropped, in the last days."""
         since = today - timedelta(days=RECENT)
@@ -48,11 +41,6 @@ class Track:
             counts.append(count if day >= self.begins else None)
             count += self.dropped.get(day, 0) - self.newly.get(day, 0)
         return counts[::-1]
-
-
-def title_of(index: str) -> str:
-    """Return what people call an index."""
-    return TITLES.get(index, index.capitalize())
 
 
 def read_tracks(account_id: UUID, monitor_id: UUID | None = None) -> Statement[list[Track]]:

@@ -14,8 +14,9 @@ from api.services.resource import Resource
 from api.services.services import Services
 from capabilities.index_check.monitors.changes import list_changes
 from capabilities.index_check.monitors.monitor import Monitor, delete_monitor
-from capabilities.index_check.pages.history import plot, read_tracks, title_of
+from capabilities.index_check.pages.history import plot, read_tracks
 from capabilities.index_check.pages.overview import ROOT, name_of
+from capabilities.index_check.results.jobs import title_of
 from capabilities.index_check.results.urls import UrlRecord, list_urls
 from capabilities.index_check.routes.monitor_documents import MonitorChanges, MonitorRequest
 from capabilities.index_check.routes.monitors import MonitorResource, Monitors
@@ -32,7 +33,6 @@ class NewMonitorPage(Resource):
     """GET and POST /dashboard/indexing/new."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the form."""
         await _show_form(req, resp, Form())
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
@@ -64,7 +64,6 @@ class MonitorPage(Resource):
         self._monitors = MonitorResource(services)
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Answer with the page."""
         session = await self._services.sessions.require(req, resp)
         await _show(self._services, req, resp, await self._monitors.find(session.caller, monitor_id))
 
@@ -138,7 +137,7 @@ async def _show(
         monitor=monitor,
         tracks=tracks,
         today=datetime.now(UTC).date(),
-        plot=plot("Listed pages over time", {track.title: track for track in tracks}),
+        plot=plot("Listed pages over time", {title_of(track.index): track for track in tracks}),
         changes=changes,
         unlisted=[(record, why(record)) for record in unlisted],
         waiting=waiting,

@@ -24,7 +24,6 @@ class Overview(Resource):
     """GET /dashboard/indexing."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the page."""
         session = await self._services.sessions.require(req, resp)
         run, account = self._services.database.run, session.account_id
         offset = OFFSET.read(req)
@@ -54,5 +53,4 @@ class Overview(Resource):
 
 
 def name_of(name: str | None, sitemap_url: str | None) -> str:
-    """Return what a monitor is called."""
     return name or sitemap_url or "Pages"

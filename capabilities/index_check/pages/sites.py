@@ -1,6 +1,9 @@
 """Sites: an account's access to Search Console and Bing Webmaster Tools, connected and disconnected."""
 
 import asyncio
+import hashlib
+import hmac
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,26 +12,68 @@ import falcon.asgi
 
 from api.dashboard.forms import Form, read_form
 from api.dashboard.rendering import redirect, render
+from api.http.address import base_url
 from api.services.resource import Resource
+from api.services.services import Services
 from capabilities.index_check.connecting import (
     TITLES,
     connected_sites,
     connecting,
+    consent_url,
+    consented,
     find_sites,
     read_service_account,
 )
+from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites import connections, site_quota
 from capabilities.index_check.sites.connections import SEARCH_CONSOLE, list_connections
-from pipeline.errors import InvalidRequest, PressroomError
+from pipeline.accounts.sessions import make_token
+from pipeline.errors import Forbidden, InvalidRequest, PressroomError
 
 PATH = "/dashboard/indexing/sites"
+#: Where Google sends a person back; an OAuth client lists it.
+RETURN = f"{PATH}/google/return"
+#: Who has consented, as there is no address of theirs in the scope.
+CONSENTED = "Google account"
+#: Proves that whoever returns from Google is who went there, and is the verifier of PKCE.
+VISIT_COOKIE = "pressroom_consent"
+VISIT_LASTS = timedelta(minutes=15)
 
 
-class SitesPage(Resource):
+class SitesBase(Resource):
+    """A page about the account's sites."""
+
+    async def _connect(self, account_id: UUID, service: str, credentials: dict[str, Any], name: str = "") -> str:
+        """Try credentials at their service, keep them, and say so. Raises PressroomError."""
+        settings = self._services.settings
+        owner, sites = await asyncio.to_thread(find_sites, settings, service, credentials)
+        kept = connecting(settings, account_id, service, name or owner, credentials, sites)
+        await self._services.database.run(kept)
+        word = "site" if len(sites) == 1 else "sites"
+        return f"{len(sites)} {word} connected: {TITLES[service]} is asked about them first."
+
+    async def _show(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, **values: Any) -> None:
+        session = await self._services.sessions.require(req, resp)
+        run = self._services.database.run
+        own = await run(list_connections(account_id=session.account_id))
+        statuses = await run(site_quota.list_site_statuses())
+        settings = self._services.settings
+        await render(
+            req,
+            resp,
+            "sites.html",
+            connections=own,
+            sites=connected_sites(own, statuses, settings),
+            titles=TITLES,
+            may_consent=settings.of(SearchSettings).search_console.client_id is not None,
+            **{"failed": "", "error": ""} | values,
+        )
+
+
+class SitesPage(SitesBase):
     """GET and POST /dashboard/indexing/sites."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the page."""
         await self._show(req, resp)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
@@ -38,25 +83,17 @@ class SitesPage(Resource):
         if form.text("action") == "disconnect":
             await self._disconnect(req, resp, session.account_id, form)
             return
-        service = form.text("service")
+        service, key = form.text("service"), form.text("key")
         try:
-            sites = await self._connect(session.account_id, service, form.text("key"))
+            if service not in TITLES or not key:
+                raise InvalidRequest("Paste the key that the steps above give you.")
+            credentials = read_service_account(key) if service == SEARCH_CONSOLE else {"api_key": key}
+            said = await self._connect(session.account_id, service, credentials)
         except PressroomError as error:
             resp.status = error.status
             await self._show(req, resp, failed=service, error=error.message)
             return
-        word = "site" if len(sites) == 1 else "sites"
-        redirect(req, resp, PATH, f"{len(sites)} {word} connected: {TITLES[service]} is asked about them first.")
-
-    async def _connect(self, account_id: UUID, service: str, key: str) -> list[str]:
-        """Try a key at its service, and keep it. Returns the sites. Raises PressroomError."""
-        if service not in TITLES or not key:
-            raise InvalidRequest("Paste the key that the steps above give you.")
-        settings = self._services.settings
-        credentials = read_service_account(key) if service == SEARCH_CONSOLE else {"api_key": key}
-        owner, sites = await asyncio.to_thread(find_sites, settings, service, credentials)
-        await self._services.database.run(connecting(settings, account_id, service, owner, credentials, sites))
-        return sites
+        redirect(req, resp, PATH, said)
 
     async def _disconnect(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: UUID, form: Form
@@ -69,12 +106,47 @@ class SitesPage(Resource):
         await run(connections.disconnect(found.id, found.service))
         redirect(req, resp, PATH, f"{found.name} is disconnected, and its key deleted.")
 
-    async def _show(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, **values: Any) -> None:
+
+class Consent(SitesBase):
+    """GET /dashboard/indexing/sites/google."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Lead to Google's page."""
+        visit = make_token()
+        self._services.cookies.write(req, resp, VISIT_COOKIE, visit, lasts=VISIT_LASTS)
+        address = return_address(self._services, req)
+        url = await asyncio.to_thread(consent_url, self._services.settings, address, visit, state_of(visit))
+        redirect(req, resp, url)
+
+
+class ConsentReturn(SitesBase):
+    """GET /dashboard/indexing/sites/google/return."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Connect the sites of who has consented at Google. Raises Forbidden for who did not go there from here."""
         session = await self._services.sessions.require(req, resp)
-        run = self._services.database.run
-        own = await run(list_connections(account_id=session.account_id))
-        statuses = await run(site_quota.list_site_statuses())
-        sites = connected_sites(own, statuses, self._services.settings)
-        await render(
-            req, resp, "sites.html", connections=own, sites=sites, titles=TITLES, **{"failed": "", "error": ""} | values
-        )
+        visit, code = self._services.cookies.read(req, VISIT_COOKIE), req.get_param("code")
+        if visit is None or not hmac.compare_digest(state_of(visit), req.get_param("state") or ""):
+            raise Forbidden("This link was not made for this browser. Connect again.", code="consent_not_asked_for")
+        self._services.cookies.delete(req, resp, VISIT_COOKIE)
+        address = return_address(self._services, req)
+        try:
+            if not code:
+                raise InvalidRequest("Google gave no access. Connect again, and allow it there.")
+            credentials = await asyncio.to_thread(consented, self._services.settings, address, visit, code)
+            said = await self._connect(session.account_id, SEARCH_CONSOLE, credentials, CONSENTED)
+        except PressroomError as error:
+            resp.status = error.status
+            await self._show(req, resp, failed=SEARCH_CONSOLE, error=error.message)
+            return
+        redirect(req, resp, PATH, said)
+
+
+def state_of(visit: str) -> str:
+    """Return what Google sends back with a visit; the visit itself stays here."""
+    return hashlib.sha256(f"state {visit}".encode()).hexdigest()
+
+
+def return_address(services: Services, req: falcon.asgi.Request) -> str:
+    """Return the address to which Google sends a person back."""
+    return (services.settings.api.public_url or base_url(req, services.proxies)).rstrip("/") + RETURN

@@ -1,19 +1,103 @@
-"""Circuit breaker: applies the table of transitions to a search provider's row, for all processes.
+"""Circuit breaker of a search provider: its states, its events, and the transitions that all processes share.
 
-Each event is one UPDATE made from the table, so a transition is atomic, and its times are the database's.
+The capability's README shows the table. Guards and effects are SQL about a row `p` of search_provider. Each event is
+one UPDATE made from the table, so a transition is atomic, and its times are the database's.
 """
 
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
+from typing import NamedTuple
 
-from capabilities.index_check.providers.transitions import OUT_OF_USE, RESTING, TRANSITIONS, Event, State, Transition
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import SQL, Statement, columns
 
 #: At most this share is added to a rest, so that not all processes come back at once.
 REST_JITTER = 0.2
+
+
+class State(StrEnum):
+    """The state of a provider."""
+
+    CLOSED = "closed"  # it is asked at its pace
+    OPEN = "open"  # it has blocked us, and rests
+    HALF_OPEN = "half_open"  # its rest is over: one probe at a time is sent
+    RECOVERING = "recovering"  # half open, and the first probe was answered
+    MISCONFIGURED = "misconfigured"  # it has refused our key, and no URL waits for it
+
+
+#: Nobody asks the provider until `open_until`.
+RESTING = (State.OPEN, State.MISCONFIGURED)
+#: No URL waits for the provider either.
+OUT_OF_USE = (State.MISCONFIGURED,)
+#: One query at a time, whatever the pace allows.
+PROBING = (State.HALF_OPEN, State.RECOVERING)
+
+
+class Event(StrEnum):
+    """The outcome of a query, or the end of a rest."""
+
+    ANSWERED = "answered"  # the page is indexed, or not
+    BLOCKED = "blocked"  # a captcha, HTTP 429, or a block of the engines behind the provider
+    EVADED = "evaded"  # rows of other sites, or no rows of a site that is surely listed; some in a row are a block
+    BRIEF_LIMIT = "brief_limit"  # an API's limit a second, which names its end
+    UNREACHABLE = "unreachable"  # no connection, or HTTP 5xx
+    REFUSED = "refused"  # the API does not accept our key or request
+    INCONCLUSIVE = "inconclusive"  # says nothing about the provider
+    TIME_PASSED = "time_passed"  # the rest is over; applied whenever the row is read
+
+
+class TransitionGuard(StrEnum):
+    """A condition of a row of the table."""
+
+    ALWAYS = "true"
+    LONG_WELL = "p.open_until < now() - %(max_rest)s"  # the last rest ended longer ago than the longest rest
+
+
+def _rest(step: str) -> SQL:
+    ladder = "(%(ladder)s::interval[])[least({}, cardinality(%(ladder)s::interval[]))]"
+    return SQL(f"now() + least(%(max_rest)s, greatest(%(asked_for)s, {ladder}) * %(jitter)s)").format(SQL(step))
+
+
+# The effects of a transition: the columns that it changes besides the state.
+NOTHING: Mapping[str, SQL] = {}
+FIRST_REST = {"step": SQL("1"), "open_until": _rest("1")}
+NEXT_REST = {"step": SQL("p.step + 1"), "open_until": _rest("p.step + 1")}
+SAME_REST = {"open_until": SQL("greatest(p.open_until, {})").format(_rest("greatest(p.step, 1)"))}
+OFF = {"open_until": SQL("now() + %(off_for)s")}
+FORGET = {"step": SQL("0"), "open_until": SQL("NULL"), "off_until": SQL("NULL")}
+
+
+class Transition(NamedTuple):
+    """A row of the table."""
+
+    state: State
+    event: Event
+    next: State
+    effect: Mapping[str, SQL] = NOTHING
+    guard: TransitionGuard = TransitionGuard.ALWAYS
+
+
+_C, _O, _H, _R, _M = State
+#: For a state and an event, the first row whose guard holds counts. Without one the state stays: a query that was on
+#: its way when a breaker opened is no probe.
+TRANSITIONS = (
+    Transition(_C, Event.BLOCKED, _O, FIRST_REST),
+    Transition(_C, Event.REFUSED, _M, OFF),
+    Transition(_O, Event.BLOCKED, _O, SAME_REST),
+    Transition(_O, Event.TIME_PASSED, _H),
+    Transition(_H, Event.ANSWERED, _R),
+    Transition(_H, Event.BLOCKED, _O, FIRST_REST, TransitionGuard.LONG_WELL),
+    Transition(_H, Event.BLOCKED, _O, NEXT_REST),
+    Transition(_H, Event.REFUSED, _M, OFF),
+    Transition(_R, Event.ANSWERED, _C, FORGET),
+    Transition(_R, Event.BLOCKED, _O, FIRST_REST, TransitionGuard.LONG_WELL),
+    Transition(_R, Event.BLOCKED, _O, NEXT_REST),
+    Transition(_R, Event.REFUSED, _M, OFF),
+    Transition(_M, Event.TIME_PASSED, _H),
+)
 
 _SLOWER = SQL("greatest(p.next_at, now() + %(wait)s)")
 _NOW, _NULL = SQL("now()"), SQL("NULL")
@@ -37,19 +121,11 @@ _FREQUENT: Mapping[Event, SQL] = {
 }
 _COLUMNS = ("state", "step", "reason", "open_until", "off_until")
 
-#: The present state of a row `p` of search_provider, in SQL. Processes of the release before last write no state, only
-#: the end of a rest (`open_until`), and of one that no URL waits for (`off_until`); those of the release before write
-#: `given_up` for such a rest.
-STATE = SQL(
-    "(CASE WHEN p.state = {closed} AND p.off_until > now() AND NOT coalesce(p.open_until > now(), false)"
-    " THEN {misconfigured} WHEN p.open_until > now() THEN CASE WHEN p.state IN ({resting}) THEN p.state ELSE {open} END"
-    " ELSE CASE p.state {time_passed} WHEN 'given_up' THEN {half_open} ELSE p.state END END)"
-).format(
-    resting=SQL(", ").join(RESTING),
-    time_passed=SQL(" ").join(
+#: The present state of a row `p` of search_provider, in SQL: a rest is over when `open_until` has passed.
+STATE = SQL("(CASE WHEN p.open_until > now() THEN p.state ELSE CASE p.state {} ELSE p.state END END)").format(
+    SQL(" ").join(
         SQL("WHEN {} THEN {}").format(row.state, row.next) for row in TRANSITIONS if row.event is Event.TIME_PASSED
-    ),
-    **{str(state): state for state in State},
+    )
 )
 
 
@@ -117,5 +193,5 @@ def note(
             "off_for": timedelta(minutes=settings.off_minutes),
             "jitter": 1 + REST_JITTER * random.random(),  # noqa: S311  no secret
         },
-        lambda rows: Noted(State(rows[0].pop("state")), **rows[0]) if rows else None,
+        lambda rows: Noted(**rows[0] | {"state": State(rows[0]["state"])}) if rows else None,
     )

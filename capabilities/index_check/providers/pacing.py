@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from capabilities.index_check.providers.circuit_breaker import STATE
-from capabilities.index_check.providers.transitions import State
-from pipeline.database import SQL, Row, Statement
+from capabilities.index_check.providers.circuit_breaker import STATE, State
+from pipeline.database import SQL, Row, Statement, nothing
 
 #: When to look again whether a query on its way has ended.
 LOOK_AGAIN = timedelta(seconds=0.25)
@@ -48,12 +47,11 @@ class Overview:
 
 
 def add_providers(names: Sequence[str]) -> Statement[None]:
-    """Add rows for new providers."""
     return Statement(
         "INSERT INTO search_provider (name) SELECT unnest(%(names)s::text[]) ON CONFLICT DO NOTHING"
         " RETURNING 1 AS made",
         {"names": list(names)},
-        lambda rows: None,
+        nothing,
     )
 
 
@@ -101,7 +99,7 @@ def renew(name: str, *, busy_for: timedelta) -> Statement[None]:
         "UPDATE search_provider SET busy_until = now() + %(busy)s WHERE name = %(name)s AND busy_until IS NOT NULL"
         " RETURNING 1 AS renewed",
         {"name": name, "busy": busy_for},
-        lambda rows: None,
+        nothing,
     )
 
 
@@ -113,5 +111,5 @@ def give_back(name: str, *, behind: Sequence[str] = ()) -> Statement[None]:
         " min(greatest(o.next_at, o.open_until, least(o.busy_until, now() + %(busy)s)))"
         " FROM search_provider o WHERE o.name = ANY(%(behind)s))) WHERE p.name = %(name)s RETURNING 1 AS given",
         {"name": name, "behind": list(behind), "busy": LOOK_AGAIN},
-        lambda rows: None,
+        nothing,
     )

@@ -7,8 +7,7 @@ from typing import Any, Self
 from pydantic import BaseModel, Field
 
 from capabilities.index_check.providers.causes import BLOCKS, cause_of, code_of
-from capabilities.index_check.providers.circuit_breaker import STATE
-from capabilities.index_check.providers.transitions import OUT_OF_USE, RESTING
+from capabilities.index_check.providers.circuit_breaker import OUT_OF_USE, RESTING, STATE
 from pipeline.database import SQL, Row, Statement
 from pipeline.offers.offers import Breaker
 from pipeline.timestamps import Timestamp, timestamp
@@ -34,12 +33,11 @@ class WaitingFor(BaseModel):
 
     @property
     def is_block(self) -> bool:
-        """Whether all of them block us."""
+        """True if all of them block us."""
         return all(one.code in BLOCKS for one in self.providers)
 
     @property
     def description(self) -> str:
-        """The reason in words."""
         each = "; ".join(
             f"{one.provider} is asked again at {timestamp(one.until)}: {one.message}" for one in self.providers
         )
@@ -79,7 +77,7 @@ def resting(rows: SQL, *, unless: SQL) -> SQL:
     return SQL(
         "(SELECT jsonb_agg(jsonb_build_object('provider', f.provider, 'until', {until}, 'reason', f.reason)"
         " ORDER BY {until}, f.provider) FROM ({rows}) f,"
-        " LATERAL (SELECT {state} AS state FROM (SELECT f.state, f.open_until, f.off_until) p) b"
+        " LATERAL (SELECT {state} AS state FROM (SELECT f.state, f.open_until) p) b"
         " HAVING CASE WHEN bool_and(b.state IN ({resting})) AND NOT bool_and(b.state IN ({out_of_use}))"
         " THEN NOT ({unless}) ELSE false END)"
     ).format(
@@ -93,7 +91,6 @@ def resting(rows: SQL, *, unless: SQL) -> SQL:
 
 
 def list_breakers() -> Statement[list[Breaker]]:
-    """Read the search providers' circuit breakers."""
     return Statement(
         SQL(
             "SELECT p.name, {state} AS state, greatest(p.open_until, p.off_until) AS until, p.reason,"

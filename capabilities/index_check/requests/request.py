@@ -118,7 +118,7 @@ def check_engine(request: IndexCheckRequest, offers: Offers) -> None:
     offered = offers.of("search")
     # Until a pool has published its offers, any known provider may be named.
     known = [offer.engine for offer in offered if offer.ready] if offered else list(PROVIDERS)
-    # Whether the URLs' sites are connected is looked up when the account is known.
+    # The account is not known yet: connected sites are looked up later.
     require_engine(request.engine, [*known, *OWNED_ENGINES])
     if request.index is not None:
         _check_index(request.index, request.engine, offered)
@@ -177,8 +177,8 @@ def with_lanes(rows: Sequence[ItemRow], request: IndexCheckRequest, sites: Itera
             missing.append(given["url"])
     if request.engine in OWNED_ENGINES and missing:
         raise SiteNotConnected(
-            f"{len(missing):,} of {len(rows):,} URLs are of no site that this account has connected to"
-            f" {request.engine}, and nothing was charged. The first: {missing[0][:200]!a}. Connect their sites, or"
+            f"{len(missing):,} of {len(rows):,} URLs belong to no site that this account has connected to"
+            f" {request.engine}; nothing was charged. The first: {missing[0][:200]!a}. Connect their sites, or"
             " leave `engine` out.",
             details=[
                 {"field": "urls", "message": f"{url[:200]!a}: its site is not connected.", "code": "site_not_connected"}

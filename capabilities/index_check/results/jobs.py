@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from pydantic import BaseModel, Field
 
 from capabilities.index_check.providers.rests import WaitingFor, asked_again, resting
-from pipeline.database import SQL, Statement, page_of, read_page
+from pipeline.database import SQL, Statement, page_of, read_page, row_of
 from pipeline.lifecycle.jobs import SELECT_JOBS, Job, select_page
 from pipeline.timestamps import Timestamp
 
@@ -32,32 +32,23 @@ PROVIDERS: Mapping[str, str] = {
     "bing": "bing",
     "google": "google",
 }
+#: Names of the indexes for people, if they differ from their capitalised names.
+TITLES = {"duckduckgo": "DuckDuckGo", "mixed": "Several engines"}
+
+#: The kind of each type of index jobs, and the family of its engines.
+KINDS: Mapping[str, str] = {"check": KIND, "submit": SUBMIT_KIND}
+FAMILIES: Mapping[str, str] = {KIND: "search", SUBMIT_KIND: "submission"}
+#: Items after which the job's own rate tells more than the pace.
+TELLING = 10
 
 
-@dataclass(frozen=True, slots=True)
-class JobType:
-    """A type of index jobs: its kind, and the family of its engines."""
-
-    kind: str
-    family: str
-
-
-#: Types by their name in a request.
-TYPES: Mapping[str, JobType] = {"check": JobType(KIND, "search"), "submit": JobType(SUBMIT_KIND, "submission")}
+def title_of(index: str) -> str:
+    """Return the name of an index for people."""
+    return TITLES.get(index, index.capitalize())
 
 
 def type_of(kind: str) -> str:
-    """Return the type of a kind's jobs."""
-    return next(name for name, one in TYPES.items() if one.kind == kind)
-
-
-def family_of(kind: str) -> str:
-    """Return the family of a kind's engines."""
-    return TYPES[type_of(kind)].family
-
-
-#: Items after which the job's own rate tells more than the pace.
-TELLING = 10
+    return next(name for name, known in KINDS.items() if known == kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +67,6 @@ class CountedJob:
 
     @property
     def waiting_for(self) -> WaitingFor | None:
-        """Why its URLs wait, or None."""
         return WaitingFor.of(self.resting)
 
     @property
@@ -121,7 +111,7 @@ class IndexJob(BaseModel):
             total_urls=job.items_total,
             processed_urls=processed,
             indexed_count=counted.indexed,
-            submitted_count={"submit": job.items_ok}.get(type_of(job.kind)),
+            submitted_count=job.items_ok if job.kind == SUBMIT_KIND else None,
             status=status,
             error_message=str((job.error or {}).get("message", "")) or None if has_message else None,
             created_at=job.created_at,
@@ -228,9 +218,7 @@ def _counted(**row: Any) -> CountedJob:
 def find_index_job(job_id: UUID, account_id: UUID, *, providers: Sequence[str]) -> Statement[CountedJob | None]:
     """Read an account's index job; `providers` may be asked about its URLs."""
     return Statement(
-        _FIND,
-        {"id": job_id, "account": account_id, "kinds": _kinds(), **_asked(providers)},
-        lambda rows: _counted(**rows[0]) if rows else None,
+        _FIND, {"id": job_id, "account": account_id, "kinds": list(FAMILIES), **_asked(providers)}, row_of(_counted)
     )
 
 
@@ -273,7 +261,7 @@ def list_index_jobs(
         ),
         {
             "account": account_id,
-            "kinds": _kinds(wanted),
+            "kinds": [KINDS[wanted]] if wanted else list(FAMILIES),
             **_asked(providers),
             "name": name,
             "since": since,
@@ -283,8 +271,3 @@ def list_index_jobs(
         },
         read_page(_counted),
     )
-
-
-def _kinds(wanted: str | None = None) -> list[str]:
-    """Return the kinds of index jobs, or of a type of them."""
-    return [one.kind for name, one in TYPES.items() if wanted in (None, name)]

@@ -49,7 +49,7 @@ class RobotsDirective(Stored):
 
 
 class RobotsFile(Stored):
-    """What a site's robots.txt says about the page."""
+    """The rules of a site's robots.txt for the page."""
 
     url: str
     http_status: int | None = Field(None, description="null: it could not be fetched.")

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from capabilities.index_check.results.raw_result import RawResult
-from pipeline.database import SQL, Statement, page_of, read_page
+from pipeline.database import SQL, Statement, page_of, read_page, rows_of
 from pipeline.lifecycle.jobs import SELECT_ITEMS, Item
 from pipeline.timestamps import Timestamp
 
@@ -109,7 +109,7 @@ def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
     return Statement(
         f"{SELECT_ITEMS} WHERE i.job_id = %(job)s AND i.index > %(after)s ORDER BY i.index LIMIT %(limit)s",
         {"job": job_id, "after": after, "limit": limit},
-        lambda rows: [Item(**row) for row in rows],
+        rows_of(Item),
     )
 
 

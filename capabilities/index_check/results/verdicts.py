@@ -1,26 +1,15 @@
 """Verdicts: the cache of answers about pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from capabilities.index_check.providers.circuit_breaker import UPDATES
-from capabilities.index_check.providers.transitions import Event
+from capabilities.index_check.providers.circuit_breaker import UPDATES, Event
 from capabilities.index_check.settings import Reuse
-from pipeline.database import SQL, Statement, columns
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """An answer about a page, and its age."""
-
-    output: dict[str, Any]
-    age: timedelta
-
+from pipeline.database import SQL, Row, Statement, columns, nothing
 
 _KEEP = SQL(
     "WITH noted AS ({answered}) INSERT INTO verdict (provider, page, output)"
@@ -32,21 +21,17 @@ _KEEP = SQL(
 def keep_verdict(provider: str, page: bytes, output: Mapping[str, Any], *, pace_name: str) -> Statement[None]:
     """Keep a provider's answer about a page, and note it for its circuit breaker."""
     values = {"name": pace_name, "page": page, "output": Jsonb(output), "provider": provider}
-    return Statement(_KEEP, values, lambda rows: None)
+    return Statement(_KEEP, values, nothing)
 
 
 def find_verdict(
     providers: Sequence[str], page: bytes, *, reuse: Reuse, since_job: UUID | None = None
-) -> Statement[Known | None]:
-    """Read a fresh answer about a page from the first of the providers that has one.
-
-    `since_job`: no answer from before that job. A negative of the release before has no proof, and is not used: it
-    names no index."""
+) -> Statement[dict[str, Any] | None]:
+    """Read a fresh answer about a page, of the first provider that has one; `since_job` allows none from before it."""
     return Statement(
         "SELECT v.output, now() - v.checked_at AS age FROM verdict v"
         " WHERE v.page = %(page)s AND v.provider = ANY(%(providers)s) AND v.checked_at > now() -"
         " CASE WHEN v.output->>'reason' = 'indexed' THEN %(indexed)s ELSE %(not_indexed)s END"
-        " AND (v.output->>'reason' = 'indexed' OR v.output ? 'index')"
         " AND (%(job)s::uuid IS NULL OR v.checked_at > (SELECT j.created_at FROM job j WHERE j.id = %(job)s))"
         " ORDER BY array_position(%(providers)s, v.provider::text) LIMIT 1",
         {
@@ -56,8 +41,14 @@ def find_verdict(
             "not_indexed": reuse.not_indexed,
             "job": since_job,
         },
-        lambda rows: Known(**rows[0]) if rows else None,
+        _reused,
     )
+
+
+def _reused(rows: list[Row]) -> dict[str, Any] | None:
+    if not rows:
+        return None
+    return {**rows[0]["output"], "reused": True, "age_seconds": int(rows[0]["age"].total_seconds())}
 
 
 def forget_verdicts(*, older_than: timedelta, limit: int) -> Statement[int]:

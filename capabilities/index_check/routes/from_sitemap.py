@@ -20,7 +20,7 @@ from api.services.services import Services
 from api.work.preferences import read_idempotency_key
 from api.work.submitting import Order
 from api.work.work import Work
-from capabilities.index_check.requests.request import MAX_URLS, IndexCheckRequest
+from capabilities.index_check.requests.request import IndexCheckRequest
 from capabilities.index_check.settings import SearchSettings
 from pipeline.accounts.keys import Caller
 from pipeline.errors import InvalidRequest, RateLimitExceeded, ServiceUnavailable
@@ -98,7 +98,7 @@ def _read(sitemap_url: str, settings: Settings) -> list[str]:
     # aiohttp, which takes a fifth of a second, and few processes need
     from capabilities.index_check.sitemaps.reading import list_pages
 
-    return list_pages(sitemap_url, settings.fetch, settings.of(SearchSettings).sitemap, max_pages=MAX_URLS)
+    return list_pages(sitemap_url, settings)
 
 
 def _hash(request: IndexCheckRequest) -> bytes:

@@ -7,7 +7,6 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.work.common_fields import ADDRESS
-from capabilities.index_check.monitors.changes import ChangeKind
 from capabilities.index_check.monitors.monitor import Every, Monitor, State
 from capabilities.index_check.requests.given import BOTH, NEITHER, SitemapUrl
 from capabilities.index_check.requests.request import MAX_NAME, MAX_URLS, NAME
@@ -95,15 +94,12 @@ class IndexMonitor(BaseModel):
 
     @classmethod
     def of(cls, monitor: Monitor) -> Self:
-        """Return a monitor's document."""
-        last = monitor.last_delivery
         fields = {
             **asdict(monitor),
             "engine": monitor.request.get("engine"),
             "index": monitor.request.get("index"),
             "diagnose": monitor.request.get("diagnose", False),
             "next_at": monitor.next_at if monitor.state == "active" else None,
-            "last_delivery": last and {**asdict(last), "next_at": last.next_at if last.state == "pending" else None},
         }
         return cls.model_validate(fields)
 
@@ -112,17 +108,3 @@ class IndexMonitorCreated(IndexMonitor):
     """A monitor with a new webhook."""
 
     webhook_secret: str | None = Field(None, description="The secret that signs events, shown only once.")
-
-
-class IndexMonitorChange(BaseModel):
-    """A URL whose answer differs from the same index's last one."""
-
-    id: str
-    job_id: UUID
-    url: str
-    change: ChangeKind
-    index: str
-    provider: str
-    proof_url: str | None
-    checked_at: str = Field(json_schema_extra={"format": "date-time"})
-    before_at: str = Field(json_schema_extra={"format": "date-time"}, description="Time of the answer before.")

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import falcon
 import falcon.asgi
@@ -14,10 +14,9 @@ from api.http.parameters import OFFSET, choice, limit, show_page
 from api.services.resource import Resource, read_sent
 from api.work.answers import show_json
 from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.monitors.changes import CHANGE_KINDS, list_changes, shown
+from capabilities.index_check.monitors.changes import CHANGE_KINDS, IndexMonitorChange, list_changes
 from capabilities.index_check.monitors.monitor import (
     Monitor,
-    NewMonitor,
     add_monitor,
     change_monitor,
     delete_monitor,
@@ -27,7 +26,6 @@ from capabilities.index_check.monitors.monitor import (
 from capabilities.index_check.requests.request import MAX_BODY_BYTES, IndexCheckRequest
 from capabilities.index_check.routes.monitor_documents import (
     IndexMonitor,
-    IndexMonitorChange,
     IndexMonitorCreated,
     MonitorChanges,
     MonitorRequest,
@@ -40,6 +38,7 @@ from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target
 from pipeline.downloads.targets import shown as shown_url
 from pipeline.errors import Conflict, InvalidRequest, NotFound
+from pipeline.kind import as_json
 from pipeline.webhooks.accounts import NewWebhook, add_webhook, delete_webhook, move_webhook
 
 TAG = "search_check"
@@ -135,7 +134,7 @@ class Monitors(MonitorBase):
         limit, offset = LIMIT.read(req), OFFSET.read(req)
         page, total = await services.database.run(list_monitors(caller.account_id, limit=limit, offset=offset))
         show_page(req, resp, limit=limit, offset=offset, total=total)
-        show_json(resp, [IndexMonitor.of(monitor).model_dump(mode="json") for monitor in page])
+        show_json(resp, [as_json(IndexMonitor.of(monitor)) for monitor in page])
 
     @Operation(
         id="post_indexing_monitors",
@@ -159,17 +158,13 @@ class Monitors(MonitorBase):
             raise UrlsOrSitemap
         await self._check(wanted.model_dump())
         webhook = NewWebhook(caller.account_id, wanted.webhook_url) if wanted.webhook_url else None
-        monitor = NewMonitor(
-            account_id=caller.account_id,
-            api_key_id=caller.api_key_id,
-            every=wanted.every,
-            name=wanted.name,
-            request={name: value for name in OF_JOBS if (value := getattr(wanted, name))},
-            urls=_each_once(wanted.urls),
-            sitemap_url=wanted.sitemap_url,
-            webhook_id=webhook.id if webhook else None,
-            until_indexed=wanted.until_indexed,
-        )
+        monitor_id = uuid4()
+        columns = {
+            **wanted.model_dump(include={"every", "name", "sitemap_url", "until_indexed"}),
+            "request": {name: value for name in OF_JOBS if (value := getattr(wanted, name))},
+            "urls": _each_once(wanted.urls),
+            "webhook_id": webhook.id if webhook else None,
+        }
         most = services.settings.of(IndexLimits).index_monitors
         hooked = [add_webhook(webhook)] if webhook else []
         # Read in the same transaction: if a later read failed, a client would make another monitor.
@@ -178,8 +173,8 @@ class Monitors(MonitorBase):
             [
                 lock_account(caller.account_id),
                 *hooked,
-                add_monitor(monitor, most=most),
-                find_monitor(monitor.id, caller.account_id),
+                add_monitor(monitor_id, caller, columns, most=most),
+                find_monitor(monitor_id, caller.account_id),
             ]
         )
         if made is None:
@@ -200,7 +195,7 @@ class MonitorResource(MonitorBase):
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         caller = await self._services.authenticate_reader(req)
-        show_json(resp, IndexMonitor.of(await self.find(caller, monitor_id)).model_dump(mode="json"))
+        show_json(resp, as_json(IndexMonitor.of(await self.find(caller, monitor_id))))
 
     @Operation(
         id="patch_indexing_monitor",
@@ -275,12 +270,12 @@ class MonitorChangeList(MonitorBase):
             list_changes(monitor.id, change=change, limit=limit, offset=offset)
         )
         show_page(req, resp, limit=limit, offset=offset, total=total)
-        show_json(resp, [shown(change) for change in page])
+        show_json(resp, [as_json(change) for change in page])
 
 
 def _show(resp: falcon.asgi.Response, monitor: Monitor, secret: str | None, status: int = 200) -> None:
     """Answer with a monitor, and with the secret of a new webhook."""
-    document = IndexMonitor.of(monitor).model_dump(mode="json")
+    document = as_json(IndexMonitor.of(monitor))
     show_json(resp, document if secret is None else {**document, "webhook_secret": secret}, status)
 
 

@@ -24,12 +24,12 @@ from api.work.work import Work
 from capabilities.index_check.kinds.index_check import IndexJobCreated
 from capabilities.index_check.requests.request import MAX_NAME, IndexCheckRequest, services_for, with_lanes
 from capabilities.index_check.results.jobs import (
+    FAMILIES,
     JOB_STATUSES,
     KIND,
-    TYPES,
+    KINDS,
     CountedJob,
     IndexJob,
-    family_of,
     find_index_job,
     list_index_jobs,
     providers_for,
@@ -37,9 +37,8 @@ from capabilities.index_check.results.jobs import (
 )
 from capabilities.index_check.results.raw_result import REASONS
 from capabilities.index_check.results.urls import STATUSES, UrlRecord, list_urls, urls_to_retry
-from capabilities.index_check.routes.export import COLUMNS, Export, csv_pieces
+from capabilities.index_check.routes.export import COLUMNS, XLSX, Export, csv_pieces, xlsx_pieces
 from capabilities.index_check.routes.from_sitemap import FromSitemap
-from capabilities.index_check.routes.spreadsheet import CONTENT_TYPE, xlsx_pieces
 from capabilities.index_check.settings import ProviderSettings
 from capabilities.index_check.sites.connections import sites_of
 from pipeline.accounts.keys import Caller
@@ -49,7 +48,7 @@ from pipeline.offers.offers import preferred_engines
 
 TAG = "search_check"
 RETRY = "/indexing/jobs/{job_id}/retry"
-TYPE = choice("type", "Only jobs of this type.", tuple(TYPES))
+TYPE = choice("type", "Only jobs of this type.", tuple(KINDS))
 JOB_NAME = text("name", "Only jobs of this name.", longest=MAX_NAME)
 JOB_STATUS = choices("status", "Only jobs in these statuses, separated by commas.", JOB_STATUSES)
 JOB_LIMIT = limit(20, 100)
@@ -88,7 +87,7 @@ class RetryRequest(Request):
 
 def show_index_job(services: Services, counted: CountedJob) -> dict[str, Any]:
     """Return an index job's document, with its expected end at the first provider's pace."""
-    family = family_of(counted.job.kind)
+    family = FAMILIES[counted.job.kind]
     asked = providers_for(counted.job.request, preferred_engines(services.settings, family))
     first = next(iter(asked), "")
     provider = getattr(getattr(services.settings, family), first, None)
@@ -114,7 +113,7 @@ class IndexWork(Work):
     URLs of sites that the account has connected go to the services for site owners first."""
 
     def _kind_of(self, request: BaseModel) -> AnyKind:
-        return self._services.kinds[TYPES[request.type].kind if isinstance(request, IndexCheckRequest) else KIND]
+        return self._services.kinds[KINDS[request.type] if isinstance(request, IndexCheckRequest) else KIND]
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
         """Return the order, with their own lane for URLs of connected sites. Raises SiteNotConnected."""
@@ -210,7 +209,7 @@ class IndexJobExport(Resource):
         tag=TAG,
         summary="Return the job's URLs as CSV or as a spreadsheet, in their present state.",
         parameters=(FORMAT, EXPORTED, FOR_EXCEL),
-        replies={200: Reply("The file.", content=("text/csv", CONTENT_TYPE))},
+        replies={200: Reply("The file.", content=("text/csv", XLSX))},
         errors=(410,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
@@ -221,7 +220,7 @@ class IndexJobExport(Resource):
         export = Export(services.database, (await find_own(services, caller, job_id)).job.id, columns)
         resp.set_header("Content-Disposition", f"attachment; filename=index-job-{export.job_id}.{form}")
         if form == "xlsx":
-            resp.content_type = CONTENT_TYPE
+            resp.content_type = XLSX
             resp.stream = xlsx_pieces(export, services.large_requests)
         else:
             resp.content_type = "text/csv; charset=utf-8"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from api.try_pages import Call, Trial, TryPage
 from capabilities.index_check.requests.request import index_of
+from capabilities.index_check.results.jobs import title_of
 from pipeline.offers.offers import Offers
 
 #: Code that prints the records.
@@ -17,7 +18,7 @@ def _engines(offers: Offers) -> Sequence[tuple[str, str]]:
 
 def _indexes(offers: Offers) -> Sequence[tuple[str, str]]:
     found = dict.fromkeys(index_of(offer) for offer in offers.of("search") if offer.ready)
-    return [(index, {"duckduckgo": "DuckDuckGo"}.get(index, index.capitalize())) for index in found]
+    return [(index, title_of(index)) for index in found]
 
 
 TRY = TryPage(

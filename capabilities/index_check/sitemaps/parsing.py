@@ -180,7 +180,6 @@ class SitemapParser:
         self._inner: Any = None
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
         if self._is_packed is None:
             data = self._head + data
             if len(data) < len(GZIP):
@@ -194,7 +193,7 @@ class SitemapParser:
             data = self._take_packed(data)
 
     def close(self) -> None:
-        """Take the end."""
+        """Finish parsing."""
         if self._is_packed is None:
             self._take(self._head)
         if self._is_packed and not self._unpack.eof:

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 from urllib.parse import urljoin
 
-from capabilities.index_check.settings import SitemapSettings
+from capabilities.index_check.requests.request import MAX_URLS
+from capabilities.index_check.settings import SearchSettings, SitemapSettings
 from capabilities.index_check.sitemaps.parsing import NoSitemap, SitemapParser, TooManyBytes
 from pipeline.downloads.targets import shown
 from pipeline.downloads.web import Unfetched, Web
 from pipeline.errors import InvalidRequest
-from pipeline.settings.fields import FetchSettings
+from pipeline.settings import Settings
 
 #: Depth of indexes within indexes; the protocol allows none.
 MAX_LEVELS = 3
@@ -116,29 +117,29 @@ class SitemapTree:
         pages[page] = None
 
 
-async def read_pages(web: Web, url: str, settings: SitemapSettings, *, max_pages: int) -> list[str]:
-    """Return the pages in a sitemap, in order, each once. Raises SitemapFailure."""
+def list_pages(url: str, settings: Settings, *, max_pages: int = MAX_URLS) -> list[str]:
+    """Return the pages in a sitemap, in order, each once; it is read in an event loop of its own.
+
+    Raises SitemapFailure, NotReady."""
+    own = settings.of(SearchSettings).sitemap
+
+    async def run() -> list[str]:
+        async with (
+            asyncio.timeout(own.seconds),
+            Web(settings.fetch, user_agent=own.user_agent, per_host=own.per_host) as web,
+        ):
+            return await SitemapTree(web, own, max_pages=max_pages).pages(url)
+
     try:
-        async with asyncio.timeout(settings.seconds):
-            pages = await SitemapTree(web, settings, max_pages=max_pages).pages(url)
+        pages = asyncio.run(run())
     except TimeoutError:
         raise SitemapFailure(
-            f"The sitemap {shown(url)}, with those that it names, took longer than {settings.seconds:g} s, the "
-            "most that it may. Send the URLs of its parts."
+            f"The sitemap {shown(url)}, with those that it names, took longer than {own.seconds:g} s, the most that it "
+            "may. Send the URLs of its parts."
         ) from None
     if not pages:
         raise SitemapFailure(f"The sitemap {shown(url)} lists no page.", code=INVALID)
     return list(dict.fromkeys(pages))
-
-
-def list_pages(url: str, fetch: FetchSettings, settings: SitemapSettings, *, max_pages: int) -> list[str]:
-    """Return the pages in a sitemap, read in an event loop of its own. Raises SitemapFailure, NotReady."""
-
-    async def run() -> list[str]:
-        async with Web(fetch, user_agent=settings.user_agent, per_host=settings.per_host) as web:
-            return await read_pages(web, url, settings, max_pages=max_pages)
-
-    return asyncio.run(run())
 
 
 def _whole(base: str, address: str) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
-from pipeline.database import Statement
+from pipeline.database import Statement, nothing, rows_of
 from pipeline.downloads.urls import DEFAULT_PORTS, host_key
 
 SEARCH_CONSOLE = "search_console"
@@ -42,7 +42,6 @@ class Connection:
 
     @property
     def sites(self) -> list[OwnedSite]:
-        """Its sites."""
         return [OwnedSite(self.service, wanted, self.id) for wanted in self.properties]
 
 
@@ -142,7 +141,7 @@ def sites_of(account_id: UUID) -> Statement[list[OwnedSite]]:
         " JOIN site_connection c ON c.id = s.connection_id AND c.account_id = s.account_id"
         " WHERE s.account_id = %(account)s AND c.fault IS NULL",
         {"account": account_id},
-        lambda rows: [OwnedSite(**row) for row in rows],
+        rows_of(OwnedSite),
     )
 
 
@@ -152,7 +151,7 @@ def note_fault(connection: Connection, fault: str) -> Statement[None]:
         "UPDATE site_connection SET fault = %(fault)s WHERE id = %(id)s AND credentials = %(credentials)s"
         " RETURNING 1 AS noted",
         {"id": connection.id, "fault": fault, "credentials": connection.credentials},
-        lambda rows: None,
+        nothing,
     )
 
 

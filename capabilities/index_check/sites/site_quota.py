@@ -9,7 +9,7 @@ from uuid import UUID
 
 from capabilities.index_check.settings import SiteServiceSettings
 from capabilities.index_check.sites.connections import OwnedSite
-from pipeline.database import SQL, Row, Statement
+from pipeline.database import SQL, Row, Statement, nothing, rows_of
 
 #: Reason of a rest: a quota is used up.
 QUOTA = "quota"
@@ -129,11 +129,7 @@ def _booking(row: Row) -> Booking:
 
 def note_answer(site: OwnedSite) -> Statement[None]:
     """Note that the service has answered: only troubles and refusals in a row count."""
-    return Statement(
-        _NOTE_ANSWER,
-        _of(site),
-        lambda rows: None,
-    )
+    return Statement(_NOTE_ANSWER, _of(site), nothing)
 
 
 def note_quota(site: OwnedSite, *, is_of_the_day: bool, asked_for: timedelta) -> Statement[timedelta | None]:
@@ -147,26 +143,13 @@ def note_quota(site: OwnedSite, *, is_of_the_day: bool, asked_for: timedelta) ->
 
 def note_unreachable(site: OwnedSite, *, strikes: int, rest: timedelta) -> Statement[None]:
     """Note that the service was not reached, or was in trouble; after several times in a row it rests."""
-    return Statement(
-        _NOTE_UNREACHABLE,
-        {**_of(site), "strikes": strikes, "rest": rest},
-        lambda rows: None,
-    )
+    return Statement(_NOTE_UNREACHABLE, {**_of(site), "strikes": strikes, "rest": rest}, nothing)
 
 
 def note_refusal(site: OwnedSite, reason: str, *, strikes: int, rest: timedelta) -> Statement[None]:
     """Note that the service refuses this connection's requests about a site; after several in a row they rest."""
-    return Statement(
-        _NOTE_REFUSAL,
-        {**_of(site), "reason": reason, "strikes": strikes, "rest": rest},
-        lambda rows: None,
-    )
+    return Statement(_NOTE_REFUSAL, {**_of(site), "reason": reason, "strikes": strikes, "rest": rest}, nothing)
 
 
 def list_site_statuses() -> Statement[list[SiteStatus]]:
-    """Read the states of the connected sites today."""
-    return Statement(
-        _STATUSES,
-        {},
-        lambda rows: [SiteStatus(**row) for row in rows],
-    )
+    return Statement(_STATUSES, {}, rows_of(SiteStatus))

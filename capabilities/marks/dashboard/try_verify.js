@@ -1,7 +1,6 @@
 // Verify: what the marks in a file say.
 
 import { facts, make } from "./try_dom.js";
-import { startDrops } from "./try_files.js";
 import { start } from "./try_page.js";
 
 const SAID = {
@@ -29,4 +28,4 @@ async function show(answer) {
   ];
 }
 
-startDrops(start({ show }).form);
+start({ show });

@@ -22,7 +22,7 @@ from capabilities.transcription.kinds.transcription import (
     TranscriptionStream,
     TranscriptionStreamRequest,
 )
-from capabilities.transcription.kinds.transcripts import Form, Granularity, Task
+from capabilities.transcription.kinds.transcripts import MOST_SPEAKERS, Form, Granularity, Task
 from pipeline.accounts.keys import Caller
 from pipeline.errors import InvalidRequest
 from pipeline.kind import AnyKind, Request
@@ -32,9 +32,13 @@ from pipeline.offers.languages import MAX_TAG
 #: OpenAI's name of the file, and ours.
 FILE, OURS = "file", "audio"
 
-ResponseFormat = Literal["json", "text", "srt", "verbose_json", "vtt"]
+ResponseFormat = Literal["json", "text", "srt", "verbose_json", "vtt", "diarized_json"]
 #: Forms whose content differs from ours.
-FORMS: dict[ResponseFormat, Form] = {"json": "openai_json", "verbose_json": "openai_verbose_json"}
+FORMS: dict[ResponseFormat, Form] = {
+    "json": "openai_json",
+    "verbose_json": "openai_verbose_json",
+    "diarized_json": "openai_diarized_json",
+}
 
 
 class StreamNotOfForm(InvalidRequest):
@@ -48,6 +52,7 @@ class OpenAIRecording(RecordingRequest):
 
     response_format: Form
     timestamp_granularities: tuple[Granularity, ...] = ()
+    speakers: int | None = None
 
     @property
     def form(self) -> Form:
@@ -57,6 +62,14 @@ class OpenAIRecording(RecordingRequest):
     def granularities(self) -> tuple[Granularity, ...]:
         return self.timestamp_granularities
 
+    @property
+    def told_apart(self) -> bool:
+        return self.response_format == "openai_diarized_json"
+
+    @property
+    def people(self) -> int | None:
+        return self.speakers
+
 
 class TranslationBody(Request):
     """The form of OpenAI's clients for a translation."""
@@ -64,6 +77,9 @@ class TranslationBody(Request):
     model: str = Field("whisper-1", description="One of GET /v1/models that listens; all are the same here.")
     prompt: str | None = Field(None, description="Names and words in the recording; the last 1,000 characters count.")
     response_format: ResponseFormat = Field("json", description="The form of the answer.")
+    speakers: int | None = Field(
+        None, ge=1, le=MOST_SPEAKERS, description="Not OpenAI's: how many people speak, which diarized_json needs."
+    )
     temperature: float | None = Field(None, ge=0, le=1, description="Accepted without effect.")
 
     task: ClassVar[Task] = "translate"
@@ -81,7 +97,9 @@ class TranslationBody(Request):
         if not self.is_streamed:
             form = FORMS.get(self.response_format, self.response_format)
             timed = self.timed() if form == "openai_verbose_json" else ()
-            return OpenAIRecording(**fields, response_format=form, timestamp_granularities=timed)
+            return OpenAIRecording(
+                **fields, response_format=form, timestamp_granularities=timed, speakers=self.speakers
+            )
         if self.response_format not in {"json", "text"}:
             raise StreamNotOfForm(
                 f"A stream can't be {self.response_format}: send response_format=json, or no stream.", field="stream"

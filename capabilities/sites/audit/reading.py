@@ -4,11 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from capabilities.index_check.settings import SearchSettings
-from capabilities.index_check.sitemaps.reading import SitemapFailure, read_pages
+from capabilities.index_check.sitemaps.reading import list_pages
 from capabilities.sites.audit.rules import Finding, audit
 from pipeline.downloads.web import Unfetched, Web
-from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
 
 USER_AGENT = "Pressroom/0.1 (accessibility audit)"
@@ -31,19 +29,16 @@ async def audit_pages(url: str, settings: Settings, *, most: int) -> AsyncIterat
 
     Raises InvalidRequest for a sitemap that can't be read."""
     async with Web(settings.fetch, user_agent=USER_AGENT, per_host=AT_ONCE) as web:
-        pages = await _pages(web, url, settings, most)
+        pages = await _pages(url, settings, most)
         for first in range(0, len(pages), AT_ONCE):
             for found in await asyncio.gather(*(_audit(web, page) for page in pages[first : first + AT_ONCE])):
                 yield found
 
 
-async def _pages(web: Web, url: str, settings: Settings, most: int) -> list[str]:
+async def _pages(url: str, settings: Settings, most: int) -> list[str]:
     if not url.partition("?")[0].endswith((".xml", ".xml.gz", ".txt", "/feed", "/feed/", ".rss", ".atom")):
         return [url]
-    try:
-        return await read_pages(web, url, settings.of(SearchSettings).sitemap, max_pages=most)
-    except SitemapFailure as error:
-        raise InvalidRequest(error.message, code=error.code) from error
+    return await asyncio.to_thread(list_pages, url, settings, max_pages=most)
 
 
 async def _audit(web: Web, page: str) -> Audited:

@@ -8,9 +8,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.kinds.url_submission import IndexSubmit
-from capabilities.index_check.monitors.monitor import NewMonitor, add_monitor
+from capabilities.index_check.kinds.index_check import IndexCheck, IndexSubmit
+from capabilities.index_check.monitors.monitor import add_monitor
 from capabilities.index_check.requests.request import IndexCheckRequest
 from capabilities.index_check.settings import IndexLimits, SubmissionSettings
 from capabilities.sites import runs
@@ -18,9 +17,12 @@ from capabilities.sites.connectors.connector import SitePost
 from capabilities.sites.runs import Task
 from capabilities.sites.sites import Site, claim_watched, note_watched, open_site
 from models.sites import OPEN, WORKING
+from pipeline.accounts.keys import Caller
 from pipeline.database import Database
 from pipeline.errors import PressroomError
-from pipeline.jobs.on_behalf import paying_key, raise_refusal, submission_of
+from pipeline.identifiers import uuid7
+from pipeline.jobs.on_behalf import paying_key, submission_of
+from pipeline.jobs.refusals import raise_refusal
 from pipeline.lifecycle import submit
 from pipeline.log import get_logger
 from pipeline.settings import Settings
@@ -115,16 +117,16 @@ class SiteWatch:
                 route=IndexCheck.routes[0],
             )
             raise_refusal(database.run(submit(submission)), submission)
-        monitor = NewMonitor(
-            account_id=site.account_id,
-            api_key_id=key,
-            every="day",
-            name=post["title"][:200] or None,
-            request={"diagnose": True},
-            urls=[post["url"]],
-            sitemap_url=None,
-            webhook_id=None,
-            until_indexed=True,
-        )
-        if not database.run(add_monitor(monitor, most=self._settings.of(IndexLimits).index_monitors)):
+        monitor = {
+            "every": "day",
+            "name": post["title"][:200] or None,
+            "request": {"diagnose": True},
+            "urls": [post["url"]],
+            "sitemap_url": None,
+            "webhook_id": None,
+            "until_indexed": True,
+        }
+        owner = Caller(site.account_id, key, tier="")
+        most = self._settings.of(IndexLimits).index_monitors
+        if not database.run(add_monitor(uuid7(), owner, monitor, most=most)):
             log.warning("post not monitored", site=str(site.id), url=post["url"], why="the most monitors")

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from capabilities.speech.kinds.batch import MAX_CHARACTERS
+from capabilities.speech.kinds.pauses import without_code
 from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
 from pressroom.files import whole_file
@@ -76,7 +77,9 @@ def say(
     check_outputs([file for file in (output, srt, vtt) if file], overwrite=overwrite)
     if music is not None and not music.is_file():
         raise InvalidRequest(f"There is no file {music}.")
-    parts = _parts(read_text(text), language)
+    written = read_text(text)
+    # Left out here, so that a long text is not split in a block of code.
+    parts = _parts(written if plain else without_code(written), language)
     if len(parts) > 1 and (music or srt or vtt):
         raise InvalidRequest(
             f"A text of more than {MAX_CHARACTERS:,} characters is spoken in separate parts: leave out --music, --srt "

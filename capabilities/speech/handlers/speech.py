@@ -14,7 +14,7 @@ from capabilities.speech.handlers.timeline import Timeline
 from capabilities.speech.kinds.fields import AudioFile, SpokenInput
 from capabilities.speech.kinds.lexicon import Replacements
 from capabilities.speech.kinds.speech import SpeechInput
-from capabilities.speech.kinds.writing import check_readable
+from capabilities.speech.kinds.writing import check_readable, left_out
 from capabilities.speech.settings import SynthesisSettings
 from capabilities.speech.voices.offered_voices import FAMILY, OfferedVoices, offered_voices
 from capabilities.speech.voices.voices import DEFAULT_LANGUAGE, MOST_FOR_SLOW, Voice, VoiceUnknown
@@ -94,6 +94,11 @@ class EngineChooser:
         return self._family.engine(voice.engine), voice
 
     def warning(self, request: SpokenInput, language: str | None, voice: Voice) -> str | None:
+        """Return what a voice leaves out and which one would suit a request better; None if all is well."""
+        told = left_out(request.spoken_text, voice), self._better(request, language, voice)
+        return " ".join(filter(None, told)) or None
+
+    def _better(self, request: SpokenInput, language: str | None, voice: Voice) -> str | None:
         """Return which voice would suit a request better and what becomes of it; None if this is the best.
 
         One that may come by itself begins to."""

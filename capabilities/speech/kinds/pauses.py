@@ -17,10 +17,13 @@ BLANK_LINES = r"\n(?:[^\S\n]*\n)+"
 MARKS = re.compile(MARK, re.IGNORECASE)
 MARKS_AND_BLANK_LINES = re.compile(f"{MARK}|{BLANK_LINES}", re.IGNORECASE)
 
-#: Fields between two lines of --- at the start, as static sites have them.
-FRONT_MATTER = re.compile(r"---[ \t]*\n(?=[\w-]{1,50}[ \t]*:)(?:(?!---)[^\n]*+\n)*+---[ \t]*(?:\n|\Z)")
+#: Fields between two lines of --- (YAML) or +++ (TOML) at the start, as static sites have them.
+FRONT_MATTER = re.compile(
+    r"\ufeff?(?P<line>---|\+\+\+)[ \t]*\r?\n(?=(?:#[^\n]{0,200}\n){0,9}[\w-]{1,50}[ \t]*[:=])"
+    r"(?:(?!(?P=line))[^\n]*+\n)*+(?P=line)[ \t]*(?:\r?\n|\Z)"
+)
 #: Markdown's fence of code; one without a word behind it closes a block, too.
-FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^\n]*+)(?:\n|\Z)", re.MULTILINE)
+FENCE = re.compile(r"^[ \t]{0,12}(`{3,}+|~{3,}+)([^\n]*+)(?:\n|\Z)", re.MULTILINE)
 
 LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(ms|s)\s*", re.IGNORECASE)
 UNITS = {"ms": timedelta(milliseconds=1), "s": timedelta(seconds=1)}
@@ -103,6 +106,15 @@ def _not_spoken(text: str) -> Iterator[tuple[int, int]]:
         elif fence[1].startswith(opened[1]) and not fence[2].strip():
             yield opened.start(), fence.end()
             opened = None
+
+
+def without_code(text: str) -> str:
+    """Return a text without its front matter and code blocks; each leaves a blank line."""
+    kept, at = [], 0
+    for start, end in _not_spoken(text):
+        kept.append(text[at:start])
+        at = end
+    return "\n\n".join([*kept, text[at:]])
 
 
 def check_silence(found: Iterable[Passage], paragraph: timedelta) -> None:

@@ -57,6 +57,15 @@ def check_readable(text: str, voice: Voice, voices: OfferedVoices) -> None:
     )
 
 
+def left_out(text: str, voice: Voice) -> str | None:
+    """Return a warning of the letters of a text that a voice leaves out; None if it leaves out none."""
+    read = _table()["leaves_out_all_but"].get(voice.engine)
+    if read is None or text.isascii():
+        return None
+    names = [name for name in _systems(text) if name not in read]
+    return f"{voice.id} can't read {' and '.join(names)} letters and leaves them out." if names else None
+
+
 def unread_systems(text: str, voice: Voice) -> frozenset[str]:
     """Return the writing systems of the voice's own language that it can't read, given how the text is written."""
     if voice.engine not in _table()["unread"]["engines"]:

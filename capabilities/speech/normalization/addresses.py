@@ -23,8 +23,6 @@ EMAIL = re.compile(rf"(?<![\w.+@-])[A-Za-z0-9][\w.+-]{{0,63}}@{HOST}(?![\w@])")
 SCHEME = re.compile(r"https?://", re.IGNORECASE)
 TRAILING = re.compile(r"[.,;:!?'’…*_/]+\Z")
 PIECES = re.compile(r"[^\W_]+|.")
-#: The brackets and target of a Markdown link, without its words.
-LINK = re.compile(r"!?\[(?=[^\]\[\n]{1,300}\]\()|(?<=[^\s\[])\]\((?:https?://|mailto:|/|#|\./)[^()\s]{0,500}\)")
 
 PHONE = re.compile(r"(?<![\w.,/+$€£-])(?:\+\s?|\()?\d(?:[ \u00a0.()/-]{0,2}\d){6,14}(?![\w/+]|[.,-]\d)")
 #: Unmistakable: a plus sign, an area code in brackets, or a zero at the start.
@@ -38,7 +36,6 @@ NEAR = 25
 def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of addresses; e-mail first, since it ends with a host name."""
     return [
-        Rule(LINK, lambda found, language: "", frozenset("[")),
         Rule(EMAIL, _say_email, frozenset("@")),
         Rule(WEB, _say_web),
     ]

@@ -2,11 +2,27 @@
 
 import re
 from datetime import date
+from decimal import Decimal
 
-from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
+from capabilities.speech.normalization.language import CAPITAL, DIGITS, Rule, SpokenLanguage, one_of
 
-ISO = re.compile(r"(?<![\w/.-])(\d{4})-(\d{2})-(\d{2})(?![\w-]|[/.]\d)")
+ISO = re.compile(r"(?<![\w/.-])(\d{4})([/-])(\d{2})\2(\d{2})(?![\w-]|[/.]\d)")
+#: 16.12., in German.
+DAY_AND_MONTH = re.compile(r"(?<![\w/.-])(\d{1,2})\.(\d{1,2})\.(?!\w)")
 FIGURES = re.compile(r"(?<![\w/.-])(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?![\w-]|[/.]\d)")
+SECONDS = r"[0-5]\d(?:[.,]\d{1,3})?"
+#: 2:05:42.5; 58:51, which is no time of day; 4:41.5; 1h 30m and 2h05'42''.
+DURATIONS = tuple(
+    re.compile(rf"(?<![\w:.,]){written}(?![\w:/]|[.,]\d)(?:[ ]?(?:h|Stunden|Std\.|Uhr)\b)?")
+    for written in (
+        rf"(?P<hour>\d{{1,3}}):(?P<minute>[0-5]\d):(?P<second>{SECONDS})",
+        rf"(?P<minute>2[5-9]|[3-9]\d):(?P<second>{SECONDS})",
+        r"(?P<minute>\d{1,2}):(?P<second>[0-5]\d[.,]\d{1,3})",
+        r"(?P<hour>\d{1,3})[ ]?h[ ]?(?P<minute>\d{1,2})[ ]?"
+        r"(?:m(?:in)?\b\.?|['’′](?:[ ]?(?P<second>\d{1,2})(?:\"|″|'')?)?)",
+    )
+)
+BEHIND_A_NAME = re.compile(rf"\b{CAPITAL}\w+[ \u00a0]\Z")
 MERIDIEM = r"(?:[\s\u00a0]?([AaPp])(?:\.[\s\u00a0]?[Mm]\.|[Mm]\b))"
 #: Between two times of day.
 BETWEEN = re.compile(r"(?<!:\d\d:\d\d)(?:(?<=\d[:h]\d\d)|(?<=\dh))[ \u00a0]?[–-][ \u00a0]?(?=\d{1,2}(?::\d\d|h))")
@@ -22,11 +38,13 @@ def rules(language: SpokenLanguage) -> list[Rule]:
     patterns = [rf"{BEFORE_TIME}(\d{{1,2}})(?:{times['marks']})([0-5]\d){BEHIND_TIME}{swallowed}"]
     if "hour_alone" in times:
         patterns.append(rf"{BEFORE_TIME}(\d{{1,2}}){times['hour_alone']}(?![\w/])")
-    halves = rf"{BEFORE_HALF}(\d{{1,2}})(?::([0-5]\d))?{MERIDIEM}"
+    halves = rf"{BEFORE_HALF}(\d{{1,2}})(?:[:.]([0-5]\d))?{MERIDIEM}"
     return [
         *([Rule(re.compile(halves), _say_meridiem, DIGITS)] if times.get("meridiem") else []),
-        Rule(ISO, lambda found, language: _say_date(found.group(1, 2, 3), found, language), DIGITS),
+        Rule(ISO, lambda found, language: _say_date(found.group(1, 3, 4), found, language), DIGITS),
+        *(Rule(pattern, _say_duration, DIGITS) for pattern in DURATIONS),
         Rule(FIGURES, _say_figures, DIGITS),
+        *([Rule(DAY_AND_MONTH, _say_day, DIGITS)] if language.data["dates"].get("day_and_month") else []),
         Rule(_day_and_month(language), _say_month, DIGITS),
         *(Rule(re.compile(pattern), _say_time, DIGITS) for pattern in patterns),
         Rule(BETWEEN, lambda found, language: f" {language.data['numbers']['to']} ", DIGITS),
@@ -40,11 +58,43 @@ def _say_date(parts: tuple[str, ...], found: re.Match[str], language: SpokenLang
     except ValueError:
         return None
     names = language.data["dates"]
-    said = language.ordinal(day) if names["ordinal"] else names["first"] if day == 1 else language.words(day)
+    said = names["first"] if day == 1 and "first" in names else language.words(day)
+    if names["ordinal"]:
+        said = language.ordinal(day, **names.get("form", {}))
     if ending := names.get("ordinal_ending"):
         said += ending["after"] if _word_before(found) in ending["words"] else ending["otherwise"]
     written: str = names["date"]
-    return written.format(day=said, month=language.month(month), year=language.year(year))
+    return written.format(day=said, month=language.month(month), year=_year(year, language))
+
+
+def _year(year: int, language: SpokenLanguage) -> str:
+    form = language.data["dates"].get("year_form")
+    return language.ordinal(year, **form) if form else language.year(year)
+
+
+def _say_day(found: re.Match[str], language: SpokenLanguage) -> str | None:
+    """Return such as sechzehnten Dezember for 16.12."""
+    # Version 1.2. is no day.
+    if _word_before(found) not in language.data["dates"]["ordinal_ending"]["words"]:
+        return None
+    # The year is a leap year, and left out.
+    said = _say_date(("2000", found[2], found[1]), found, language)
+    return said and said.removesuffix(f" {language.year(2000)}") + language.full_stop(found)
+
+
+def _say_duration(found: re.Match[str], language: SpokenLanguage) -> str | None:
+    """Return such as two hours five minutes forty-two seconds."""
+    # In other languages 31:28 is a score; after a name, as in Jeremiah 29:11, a verse.
+    is_minutes = "hour" not in found.groupdict() and found["second"].isdecimal()
+    if is_minutes and (not language.data["times"].get("meridiem") or BEHIND_A_NAME.search(_before(found))):
+        return None
+    parts = []
+    for unit, written in found.groupdict().items():
+        if written:
+            value, name = Decimal(written.replace(",", ".")), f"duration-{unit}"
+            gender = "feminine" if name in language.data["units"]["feminine"] else "masculine"
+            parts += [language.words(value, gender=gender), language.unit(name, value)[1]]
+    return " ".join(parts)
 
 
 def _say_figures(found: re.Match[str], language: SpokenLanguage) -> str | None:
@@ -71,8 +121,7 @@ def _say_month(found: re.Match[str], language: SpokenLanguage) -> str | None:
     ):
         return None
     name = language.month(language.data["dates"]["short_months"][found.group().rstrip(".")])
-    # The full stop may end the sentence too.
-    return name + ("." if found.group().endswith(".") and not found.string[found.end() :].strip() else "")
+    return name + language.full_stop(found)
 
 
 def _say_time(found: re.Match[str], language: SpokenLanguage) -> str | None:
@@ -102,6 +151,10 @@ def _minute(minute: int, language: SpokenLanguage) -> str:
     return f"{zero} {language.words(minute)}" if zero and minute < 10 else language.words(minute)
 
 
+def _before(found: re.Match[str]) -> str:
+    return found.string[max(0, found.start() - 15) : found.start()]
+
+
 def _word_before(found: re.Match[str]) -> str:
-    before = re.search(r"(\w+)\s+\Z", found.string[max(0, found.start() - 15) : found.start()])
+    before = re.search(r"(\w+)\s+\Z", _before(found))
     return before.group(1).lower() if before else ""

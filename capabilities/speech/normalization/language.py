@@ -19,6 +19,12 @@ MOST_CACHED = 4_096
 #: White space between groups of three digits, as French writes them.
 GROUP_SPACE = " \u00a0\u202f"
 DIGITS = frozenset("0123456789")
+CAPITAL = r"[^\W\d_a-zà-ÿа-яё]"
+#: Behind the full stop that ends both an abbreviation and a sentence.
+SENTENCE_END = re.compile(rf"\s*\Z|\s+{CAPITAL}")
+TEXT_END = re.compile(r"\s*\Z")
+#: Numbers that take each plural form of CLDR. Others take that of 2, or in Russian that of a fraction.
+SAMPLES = {"one": "1", "few": "2", "many": "5"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +69,12 @@ class SpokenLanguage:
 
     def words(self, value: Decimal | int, *, gender: str = "") -> str:
         """Return a number in words; `gender` (masculine, feminine) is that of the noun after it, if any."""
-        whole, _, fraction = format(Decimal(value).copy_abs(), "f").partition(".")
+        written = format(Decimal(value).copy_abs(), "f")
+        whole, _, fraction = written.partition(".")
         said = self._said(whole)
-        if fraction.strip("0"):
+        if self._numbers.get("inflected"):
+            said = self._said(written.rstrip("0").rstrip(".") if fraction else whole, gender=gender[:1] or "m")
+        elif fraction.strip("0"):
             said = f"{said} {self._numbers['point']} {self._fraction(fraction)}"
         elif gender:
             for written, changed in self._numbers.get(gender, ()):
@@ -77,9 +86,11 @@ class SpokenLanguage:
             return " ".join(self._said(digit) for digit in digits)
         return self._said(digits)
 
-    def ordinal(self, number: int, *, feminine: bool = False) -> str:
-        """Return an ordinal in words, such as twenty-second."""
-        said = self._said(str(number), "ordinal")
+    def ordinal(self, number: int, *, feminine: bool = False, **form: str) -> str:
+        """Return an ordinal in words, such as twenty-second. `form`: case and gender, in languages that need them."""
+        if feminine and self._numbers.get("inflected"):
+            form = {"gender": "f"}
+        said = self._said(str(number), "ordinal", **form)
         if feminine:
             for written, changed in self._numbers.get("feminine_ordinal", ()):
                 said = re.sub(rf"{written}\b", changed, said)
@@ -94,8 +105,8 @@ class SpokenLanguage:
         groups = re.findall(r"\d+", written)
         return ", ".join(" ".join(self._said(digit) for digit in group) for group in groups)
 
-    def _said(self, digits: str, form: str = "cardinal") -> str:
-        return _in_words(int(digits), self.dialect, form)
+    def _said(self, digits: str, form: str = "cardinal", **how: str) -> str:
+        return _in_words(digits, self.dialect, form, tuple(how.items()))
 
     @cached_property
     def dialect(self) -> str:
@@ -105,8 +116,32 @@ class SpokenLanguage:
 
     def unit(self, unit: str, value: Decimal) -> tuple[str, str]:
         """Return the words before and after an amount of one of CLDR's units, such as ("", "kilometers")."""
-        form = _locale(self.code).plural_form(float(value))
-        return _unit(self.code, unit, 1 if form == "one" else 2)
+        form = _locale(self.code).plural_form(value)
+        return _unit(self.code, unit, SAMPLES.get(form, "1.5" if self._numbers.get("inflected") else "2"))
+
+    def plural(self, value: Decimal, names: Sequence[str]) -> str:
+        """Return the name for a value: of two by whether it is 1, of more as in Russian: for 1, 2, 5 and a fraction."""
+        if len(names) < 3:
+            return names[0 if value == 1 else -1]
+        form = _locale(self.code).plural_form(value)
+        return names[{"one": 0, "few": 1, "many": 2}.get(form, -1 if len(names) > 3 else 1)]
+
+    @property
+    def value_of_part(self) -> Decimal:
+        """The value whose plural form follows a fraction such as one third."""
+        return Decimal("0.5") if self._numbers.get("inflected") else Decimal(1)
+
+    def short_names(self, kind: str) -> dict[str, str]:
+        """Return the names of months or days by their abbreviations without full stop."""
+        names = getattr(_locale(self.code), kind)
+        short = names["format"]["abbreviated"]
+        return {short[number].rstrip("."): name for number, name in names["stand-alone"]["wide"].items()}
+
+    def full_stop(self, found: re.Match[str]) -> str:
+        """Return the full stop of an abbreviation at the end of a sentence, or nothing."""
+        # A capital letter shows no new sentence in German.
+        end = TEXT_END if self.data["sentences"].get("capital_nouns") else SENTENCE_END
+        return "." if found.group().endswith(".") and end.match(found.string, found.end()) else ""
 
     def month(self, number: int) -> str:
         """Return the name of a month."""
@@ -117,7 +152,9 @@ class SpokenLanguage:
         """Return the name of a currency, singular or plural as the value asks for."""
         from babel.numbers import get_currency_name
 
-        name: str = get_currency_name(code, float(value), self.code)
+        name: str = get_currency_name(code, value, self.code)
+        if code in self.data["money"].get("last_word", ()):
+            return name.split()[-1]
         return name if self.code == "de" else name[:1].lower() + name[1:] if name[1:2].islower() else name
 
 
@@ -154,12 +191,13 @@ def _language(code: str, region: str) -> SpokenLanguage:
 
 
 @lru_cache(maxsize=MOST_CACHED)
-def _in_words(number: int, dialect: str, form: str) -> str:
+def _in_words(digits: str, dialect: str, form: str, how: tuple[tuple[str, str], ...]) -> str:
     # Imported when the first number is read: 0.07 s.
     from num2words import num2words
 
+    number = Decimal(digits) if "." in digits else int(digits)
     # Commas would be pauses.
-    return str(num2words(number, lang=dialect, to=form)).replace(",", "").replace("  ", " ")
+    return str(num2words(number, lang=dialect, to=form, **dict(how))).replace(",", "").replace("  ", " ")
 
 
 @cache
@@ -170,8 +208,9 @@ def _locale(code: str) -> Any:
 
 
 @cache
-def _unit(code: str, unit: str, number: int) -> tuple[str, str]:
+def _unit(code: str, unit: str, number: str) -> tuple[str, str]:
     from babel.units import format_unit
 
-    before, _, behind = format_unit(number, unit, length="long", locale=code).partition(str(number))
+    said = format_unit(Decimal(number), unit, length="long", locale=code)
+    before, behind = re.split(r"\d(?:[.,]\d)?", said, maxsplit=1)
     return before.strip(), behind.strip()

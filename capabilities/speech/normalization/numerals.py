@@ -19,14 +19,18 @@ def rules(language: SpokenLanguage) -> list[Rule]:
     if roman.get("century"):
         made.append(Rule(re.compile(roman["century"].replace("ROMAN", ROMAN)), _say_century, ROMAN_SIGNS))
     first = rf"{ROMAN}|{roman['first']}" if roman.get("first") else ROMAN
-    monarchs, counted = one_of(roman["monarchs"]), one_of(roman["counted"])
+    monarchs, counted = one_of(roman["monarchs"]), one_of([*roman["counted"], *roman.get("short", ())])
+    # In German, with the full stop of an ordinal: Ludwig XIV. war.
+    stop = r"(?:\.(?=[ ][a-zäöü]))?" if roman.get("stop") else ""
     made += [
         Rule(
-            re.compile(rf"(?:(?<=\b)(?P<name>{monarchs}))[ \u00a0](?P<roman>{first}){ending}"),
+            re.compile(rf"(?:(?<=\b)(?P<name>{monarchs}))[ \u00a0](?P<roman>{first}){ending}{stop}"),
             _say_monarch,
             ROMAN_SIGNS,
         ),
-        Rule(re.compile(rf"\b(?P<name>(?i:{counted}))[ \u00a0](?P<roman>{ROMAN}){ending}"), _say_count, ROMAN_SIGNS),
+        Rule(
+            re.compile(rf"(?<!\w)(?P<name>(?i:{counted}))[ \u00a0](?P<roman>{ROMAN}){ending}"), _say_count, ROMAN_SIGNS
+        ),
         # After any other name, if longer than one letter: Rocky III.
         Rule(
             re.compile(rf"\b(?P<name>[^\W\d_a-zà-ÿ]\w{{2,20}})[ \u00a0](?P<roman>(?=\w\w)(?!XX|XXX){ROMAN}){ending}"),
@@ -47,9 +51,11 @@ def _roman(written: str) -> int:
 
 def _say_ordinal(found: re.Match[str], language: SpokenLanguage) -> str | None:
     number = int(found["number"])
-    if not 0 < number < 1_000:
+    if not 0 < number < 10_000:
         return None
     groups = found.groupdict()
+    if "ending" in groups:
+        return _inflected(number, found, language)
     said = language.ordinal(number, feminine=bool(groups.get("feminine")))
     if groups.get("short"):
         said = said.removesuffix("o")
@@ -68,8 +74,22 @@ def _ending(found: re.Match[str], language: SpokenLanguage) -> str:
     return ending
 
 
+def _inflected(number: int, found: re.Match[str], language: SpokenLanguage) -> str:
+    """Return an ordinal in the case that the word or ending behind it asks for, as in: в 2023 г."""
+    ordinals = language.data["ordinals"]
+    ending = found.groupdict().get("ending") or found.groupdict().get("behind") or ""
+    word = ending.strip()
+    if word in ordinals["short"]:
+        is_place = re.search(r"(?i)(?<!\w)во?[ \u00a0]\Z", found.string[: found.start()])
+        word = ordinals["short"][word][1 if is_place else 0]
+    said = language.ordinal(number, **ordinals["forms"][word])
+    return f"{said} {word}" if ending[:1].isspace() else said
+
+
 def _say_century(found: re.Match[str], language: SpokenLanguage) -> str | None:
     number = _roman(found["roman"])
+    if "forms" in language.data["ordinals"]:
+        return _inflected(number, found, language)
     return f"{language.ordinal(number)}{found['behind']}"
 
 
@@ -94,8 +114,8 @@ def _is_sure(found: re.Match[str], sure: list[str]) -> bool:
 
 
 def _say_count(found: re.Match[str], language: SpokenLanguage) -> str | None:
-    name, number = found["name"], _roman(found["roman"])
-    roman = language.data["roman"]
+    number, roman = _roman(found["roman"]), language.data["roman"]
+    name = roman.get("short", {}).get(found["name"], found["name"])
     if name in roman["not_behind"] or (found["roman"] == roman.get("pronoun") and not _is_sure(found, roman["sure"])):
         return None
     return f"{name} {language.words(number)}"

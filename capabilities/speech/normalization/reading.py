@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from capabilities.speech.normalization import addresses, amounts, dates, numerals, signs
+from capabilities.speech.normalization import addresses, amounts, dates, markup, numerals, signs
 from capabilities.speech.normalization.language import Rule, SpokenLanguage, language_of
 from pipeline.log import get_logger
 
@@ -90,5 +90,8 @@ def _rules(tag: str) -> list[tuple[Rule, SpokenLanguage]]:
     language = language_of(tag)
     if language is None:
         return []
-    families = (addresses.rules, dates.rules, addresses.phone_rules, amounts.rules, numerals.rules, signs.rules)
+    families = (
+        *(markup.rules, addresses.rules, dates.rules, addresses.phone_rules),
+        *(amounts.rules, numerals.rules, signs.rules),
+    )
     return [(rule, language) for family in families for rule in family(language)]

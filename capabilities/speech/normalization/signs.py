@@ -3,26 +3,20 @@
 import re
 from unicodedata import normalize
 
-from capabilities.speech.normalization.amounts import FRACTION
-from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
+from capabilities.speech.normalization.amounts import FRACTION, FRACTION_SIGNS, HALVES, say_fraction
+from capabilities.speech.normalization.language import CAPITAL, DIGITS, Rule, SpokenLanguage, one_of
+from capabilities.speech.normalization.markup import say_nothing
 
 EMOJI = re.compile(
     r"[ \u00a0]?[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2190-\u21ff\ufe0f\u200d\U000e0020-\U000e007f]+"
-)
-#: Markdown at the start of a line and around words.
-LINE_MARK = re.compile(r"(?m)^[ \t]{0,8}(?:#{1,6}|[*•>])[ \t]+")
-#: A line between two scenes: ***, * * *, ---.
-SCENE_BREAK = re.compile(r"(?m)^[ \t]{0,8}([*_-])(?:[ \t]?\1){2,80}[ \t\r]{0,8}$")
-EMPHASIS = re.compile(
-    r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])|(?<!\w)_{1,2}(?=[^\W_])|(?<=[^\W_])_{1,2}(?!\w)|`{1,3}"
 )
 #: Mathematical letters, which people use for bold text, and full-width ones.
 STYLED = re.compile(r"[\U0001d400-\U0001d7ff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")
 MARKED = re.compile(r"[®™©]")
 
 #: The end of a text: a name, and a name that is not the first word.
-A_NAME = re.compile(r"\b[^\W\d_a-zà-ÿ]\w{2,20} \Z")
-BEHIND_A_NAME = re.compile(r"[\w.]\s+[^\W\d_a-zà-ÿ]\w{2,20} \Z")
+A_NAME = re.compile(rf"\b{CAPITAL}\w{{2,20}} \Z")
+BEHIND_A_NAME = re.compile(rf"[\w.]\s+{CAPITAL}\w{{2,20}} \Z")
 
 ABOUT = re.compile(r"[~≈][ \u00a0]?(?=\d)")
 NUMBER_SIGN = re.compile(r"(?<!\w)#[ ]?(?=\d{1,6}(?!\w))")
@@ -38,7 +32,12 @@ YEAR = re.compile(r"[12]\d{3}(?![\w.,]?\d)")
 NAMED_VERSION = re.compile(r"(?<![\w./])v(\d{1,4}(?:\.\d{1,4}){0,3})(?![\w/]|[.,]\d)")
 #: C#, the language and the note.
 SHARP = re.compile(r"(?<!\w)([A-G])#(?!\w)")
-VERSION = re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){2,3}(?!\w|[.,]\d)")
+VERSION = re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){1,3}\.(?:\d{1,4}|x)(?!\w|[.,]\d)")
+#: 2023/24, 2023-24
+SEASON = re.compile(r"(?<![\w.,/–-])([12]\d{3})[/–-](\d\d)(?![\w/–-]|[.,]\d)")
+MORE = re.compile(r"(?<=[\d%])\+(?=[\s.,;:)]|\Z)")
+TIMES = re.compile(r"(?<![\w.,])(\d{1,4}(?:[.,]\d{1,2})?)[x×](?!\w)")
+POWER = re.compile(r"(?<=[\w)])[²³](?!\w)")
 
 
 def rules(language: SpokenLanguage) -> list[Rule]:
@@ -48,12 +47,9 @@ def rules(language: SpokenLanguage) -> list[Rule]:
 
 def _left_out() -> list[Rule]:
     return [
-        Rule(SCENE_BREAK, _say_nothing, frozenset("*_-")),
-        Rule(LINE_MARK, _say_nothing, frozenset("#*•>")),
-        Rule(EMPHASIS, _say_nothing, frozenset("*_`")),
-        Rule(EMOJI, _say_nothing),
+        Rule(EMOJI, say_nothing),
         Rule(STYLED, lambda found, language: normalize("NFKC", found.group())),
-        Rule(MARKED, _say_nothing, frozenset("®™©")),
+        Rule(MARKED, say_nothing, frozenset("®™©")),
     ]
 
 
@@ -64,22 +60,27 @@ def _abbreviations(language: SpokenLanguage) -> list[Rule]:
         Rule(re.compile(rf"(?<![\w.])(?:{counted})[ \u00a0]?(?=\d)"), _say_counted, DIGITS),
         Rule(re.compile(rf"(?<![\w.])(?:{always})(?![\w.]\w|\w)"), _say_short),
         Rule(re.compile(rf"(?<=[^\W\d_] )(?:{one_of(list(short.get('after_names', ())))})(?![\w.])"), _say_street),
-        Rule(re.compile(rf"(?<![\w.])(?:{names})[ \u00a0](?=[^\W\d_a-zà-ÿ])"), _say_title),
+        Rule(re.compile(rf"(?<![\w.])(?:{names})[ \u00a0](?={CAPITAL})"), _say_title),
+        Rule(
+            re.compile(rf"(?<=[^\W\d_]{{3}})(?:{one_of(list(short.get('endings', ())))})(?!\w)"),
+            lambda found, language: short["endings"][found.group()],
+            frozenset("."),
+        ),
     ]
 
 
 def _said(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of signs that are said as words."""
     signs, at = language.data["signs"], language.data["addresses"]["@"]
-    fractions = one_of([written for written in signs["whole"] if FRACTION.fullmatch(written)])
     return [
         # 2 1/2, 2½
         Rule(
-            re.compile(rf"(?<![\w.,/-])(?P<whole>\d{{1,3}})(?:[ \u00a0]|(?!\d))(?P<part>{fractions})(?![\w/])"),
-            lambda found, language: f"{found['whole']} {signs['and']} {signs['whole'][found['part']]}",
-            frozenset("/½¼¾"),
+            re.compile(rf"(?<![\w.,/-])(?P<whole>\d{{1,3}})(?:[ \u00a0]|(?!\d))(?P<part>{FRACTION})(?![\w/])"),
+            lambda found, language: f"{found['whole']} {signs['and']} {say_fraction(found['part'], language)}",
+            FRACTION_SIGNS,
         ),
-        Rule(re.compile(rf"(?<![\w/])(?:{one_of(list(signs['whole']))})(?![\w/])"), _say_whole, frozenset("/½¼¾")),
+        Rule(re.compile(rf"(?<![\w/.,-]){FRACTION}(?P<noun>[ \u00a0][^\W\d_]+)?(?![\w/])"), _say_part, FRACTION_SIGNS),
+        Rule(re.compile(rf"(?<![\w/])(?:{one_of(list(signs['whole']))})(?![\w/])"), _say_whole, frozenset("/")),
         Rule(ABOUT, lambda found, language: f"{signs['about']} ", frozenset("~≈")),
         Rule(NUMBER_SIGN, lambda found, language: f"{signs['number']} ", frozenset("#")),
         Rule(SHARP, lambda found, language: f"{found[1]} sharp", frozenset("#")),
@@ -95,6 +96,11 @@ def _numbers(language: SpokenLanguage) -> list[Rule]:
     signs, compared = language.data["signs"], language.data["signs"]["before_numbers"]
     between = one_of(list(signs["between_numbers"]))
     made = [
+        Rule(_range_of_names(language), _say_range_of_names, frozenset("-–")),
+        Rule(SEASON, _say_season, DIGITS),
+        Rule(MORE, lambda found, language: f" {language.data['numbers']['plus']}", frozenset("+")),
+        Rule(TIMES, lambda found, language: f"{found[1]} {signs['times']}", frozenset("x×")),
+        Rule(POWER, lambda found, language: f" {signs['powers'][found.group()]}", frozenset("²³")),
         Rule(RANGE, _say_range, DIGITS),
         Rule(re.compile(rf"(?<=[\d)])(?<!\b0)[ \u00a0]?({between})[ \u00a0]?(?=[\d(])"), _say_between, DIGITS),
         Rule(VERSION, lambda found, language: _dotted(found.group(), language), DIGITS),
@@ -106,16 +112,12 @@ def _numbers(language: SpokenLanguage) -> list[Rule]:
             lambda found, language: f"{compared[found[1]]} ",
             frozenset(compared),
         ),
-        Rule(_spaced_number(language), lambda found, language: re.sub(r"\s", "", found.group()), DIGITS),
+        Rule(_spaced_number(language), lambda found, language: re.sub(r"\D", "", found.group()), DIGITS),
     ]
     if years := language.data["numbers"].get("years"):
         pattern = re.compile(rf"(?<![\w.,/–-]){years}(?![\w%/–-]|[.,]\d)")
         made.append(Rule(pattern, lambda found, language: language.year(int(found.group())), DIGITS))
     return made
-
-
-def _say_nothing(found: re.Match[str], language: SpokenLanguage) -> str | None:
-    return ""
 
 
 def _say_counted(found: re.Match[str], language: SpokenLanguage) -> str | None:
@@ -129,16 +131,14 @@ def _say_counted(found: re.Match[str], language: SpokenLanguage) -> str | None:
 
 def _say_short(found: re.Match[str], language: SpokenLanguage) -> str | None:
     written = found.group()
-    # The full stop may end the sentence too.
-    ends = written.endswith(".") and re.match(r"\s*\Z|\s+[^\W\d_a-zà-ÿ]", found.string[found.end() :])
     said: str = language.data["abbreviations"]["always"][written]
-    return said + ("." if ends and written in language.data["abbreviations"]["may_end"] else "")
+    return said + (language.full_stop(found) if written in language.data["abbreviations"]["may_end"] else "")
 
 
 def _say_street(found: re.Match[str], language: SpokenLanguage) -> str | None:
     """Return such as Street behind a name: Main St. is long. Before another name it may be a saint."""
     before, behind = found.string[max(0, found.start() - 30) : found.start()], found.string[found.end() :]
-    is_before_a_name = re.match(r"\s+[^\W\d_a-zà-ÿ]", behind)
+    is_before_a_name = re.match(rf"\s+{CAPITAL}", behind)
     if not (BEHIND_A_NAME if is_before_a_name else A_NAME).search(before):
         return None
     said: str = language.data["abbreviations"]["after_names"][found.group()]
@@ -150,6 +150,42 @@ def _say_title(found: re.Match[str], language: SpokenLanguage) -> str | None:
     if BEHIND_A_NAME.search(found.string[max(0, found.start() - 30) : found.start()]):
         return None
     return f"{language.data['abbreviations']['before_names'][found.group().strip()]} "
+
+
+def _say_part(found: re.Match[str], language: SpokenLanguage) -> str | None:
+    """Return such as three quarters cup; tres cuartos de taza; media taza."""
+    noun, signs, of = found["noun"] or "", language.data["signs"], language.data["money"]["of"]
+    written = found.group().removesuffix(noun)
+    said = say_fraction(written, language)
+    if written in HALVES:
+        gender = "feminine" if noun.endswith("a") else "masculine"
+        return (signs.get("half", {}).get(gender, said) if noun else said) + noun
+    has_article = noun.strip() in (of, signs["and"], language.data["numbers"]["to"])
+    return f"{said} {of}{noun}" if noun and of and not has_article else said + noun
+
+
+def _range_of_names(language: SpokenLanguage) -> re.Pattern[str]:
+    """Return the pattern of Mon–Fri and Jan.–Mar."""
+    kinds = "|".join(
+        rf"(?:{one_of(list(names))})\.?[ ]?[–-][ ]?(?:{one_of(list(names))})\b\.?"
+        for names in map(language.short_names, ("days", "months"))
+    )
+    return re.compile(rf"(?<![\w.–-])(?:{kinds})(?![\w–-])")
+
+
+def _say_range_of_names(found: re.Match[str], language: SpokenLanguage) -> str | None:
+    names = language.short_names("days") | language.short_names("months")
+    first, last = (names[name.strip(" .")] for name in re.split("[–-]", found.group()))
+    return f"{first} {language.data['numbers']['to']} {last}{language.full_stop(found)}"
+
+
+def _say_season(found: re.Match[str], language: SpokenLanguage) -> str | None:
+    """Return 2023 to 24 for 2023–24, and 2023 24 for 2023/24; None if the years don't follow each other."""
+    year, last = int(found[1]), int(found[2])
+    if (year + 1) % 100 != last:
+        return None
+    to = " " if "/" in found.group() else f" {language.data['numbers']['to']} "
+    return f"{language.year(year)}{to}{language.words(last)}"
 
 
 def _say_whole(found: re.Match[str], language: SpokenLanguage) -> str | None:
@@ -180,5 +216,7 @@ def _dotted(written: str, language: SpokenLanguage) -> str:
 
 def _spaced_number(language: SpokenLanguage) -> re.Pattern[str]:
     """Return the pattern of 1 500: with no-break spaces, or any where the language writes so."""
-    space = r"[ \u00a0\u202f]" if language.data["numbers"].get("spaced") else r"[\u00a0\u202f]"
-    return re.compile(rf"(?<![\w.,/+-])(?<!\d[ \u00a0])[1-9]\d{{0,2}}{space}\d{{3}}(?!\w|[.,/-]\d|{space}?\d)")
+    space = r"[ \u00a0\u202f]" if language.data["numbers"].get("spaced") else r"[\u00a0\u202f’]"
+    return re.compile(
+        rf"(?<![\w.,/+-])(?<!\d[ \u00a0])[1-9]\d{{0,2}}(?:{space}\d{{3}}){{1,4}}(?!\w|[.,/-]\d|{space}?\d)"
+    )

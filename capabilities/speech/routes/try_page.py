@@ -1,6 +1,6 @@
 """The Speech page of the dashboard: compare voices, and try every way of speaking a text."""
 
-from api.try_pages import Call, Trial, TryPage
+from api.try_pages import Bulk, Call, Trial, TryPage
 from capabilities.speech.kinds.fields import CHARACTERS_PER_CREDIT
 from capabilities.speech.kinds.music import MUSIC_CREDITS
 
@@ -17,7 +17,7 @@ def _spoken(kind: str, label: str, method: str, saves: str, more_credits: int = 
 TRY = TryPage(
     slug="speech",
     title="Speech",
-    lead="Compare voices, and hear your text.",
+    lead="Compare voices, and hear your text, or turn many texts into MP3s.",
     trials=(
         _spoken("speech", "A sound file", "speak", "output.wav"),
         _spoken("speech_batch", "A long sound file", "speak_long", "chapter.mp3"),
@@ -32,12 +32,13 @@ TRY = TryPage(
         ),
     ),
     engines=("synthesis",),
-    main=("text", "audio", "music", "speed", "language", "voice_name"),
+    main=("text", "texts", "audio", "music", "speed", "language", "voice_name"),
     filled=("text",),
     # Browsers play only MP3 while it arrives.
     hidden=("source", "response_format"),
     labels={
         "voice_name": "Voice",
+        "texts": "Many texts",
         "audio": "Recording",
         "plain_text": "Read pause marks aloud",
         "volume_gain_db": "Loudness",
@@ -49,7 +50,18 @@ TRY = TryPage(
         "pitch": "In semitones up or down; 0 leaves it as it is.",
         "timestamps": "Click a word to hear it, and save subtitles.",
     },
-    accepts={"audio": SOUND, "music": SOUND},
+    accepts={"audio": SOUND, "music": SOUND, "texts": ".txt,.md,.markdown"},
+    bulk=Bulk(
+        "texts",
+        "speech_batch",
+        {
+            "text": ("text", "script", "content", "body", "description"),
+            "name": ("name", "file", "title", "id", "sku"),
+            "voice_name": ("voice_name", "voice"),
+            "language": ("language", "lang", "locale"),
+        },
+        {"name": "Name of the MP3"},
+    ),
     template="speech.html",
     script="try_speech.js",
     submit="Speak",

@@ -2,7 +2,6 @@
 
 import { startBulk } from "./bulk.js";
 import { copyButton, credits, facts, languageName, make, notes, saveLink } from "./try_dom.js";
-import { startDrops } from "./try_files.js";
 import { keepTexts } from "./try_job.js";
 import { player, words } from "./try_player.js";
 import { start } from "./try_page.js";
@@ -33,14 +32,15 @@ function plain(text, name) {
   ];
 }
 
-function spoken(transcript, { audio, name, job, texts }) {
+function spoken(transcript, { audio, name, job, texts, names }) {
   const sure = transcript.language_probability;
-  const own = { texts };
+  const own = { texts, names };
   return [
     audio,
+    make("p", { class: "actions" }, downloads(transcript, own, name), copyButton(() => transcript.text, "Copy the text"), copyButton(() => JSON.stringify(transcript, null, 2), "Copy as JSON")),
+    people(transcript, own, job),
     transcript.text ? body(transcript, audio, own, job) : make("p", { class: "note" }, "No speech found."),
     notes(transcript.warnings),
-    make("p", { class: "actions" }, downloads(transcript, own, name), copyButton(() => transcript.text, "Copy the text"), copyButton(() => JSON.stringify(transcript, null, 2), "Copy as JSON")),
     facts([
       ["Language", languageName(transcript.language) + (sure === null ? "" : ` (${Math.round(sure * 100)} % sure)`)],
       ["Length", `${transcript.duration.toFixed(1)} s`],
@@ -50,11 +50,30 @@ function spoken(transcript, { audio, name, job, texts }) {
   ].flat().filter(Boolean);
 }
 
+/** Return a field for each speaker's name; a new name is kept with the job, and stands in the files. */
+function people(transcript, own, job) {
+  if (!transcript.speakers?.length) return null;
+  const fields = transcript.speakers.map((speaker) => {
+    const field = make("input", { type: "text", value: own.names?.[speaker] ?? "", placeholder: speaker, maxlength: 80, "aria-label": `Name of ${speaker}` });
+    field.addEventListener("change", () => {
+      own.names = { ...own.names, [speaker]: field.value.trim() };
+      own.shown?.();
+      keep(own, job);
+    });
+    return field;
+  });
+  return make("div", { class: "field", "data-speakers": true }, make("span", { class: "label" }, "Who speaks"), fields);
+}
+
+/** Keep a reader's texts and names with the job. */
+const keep = (own, job) => keepTexts(job, 0, { ...(own.texts && { segments: own.texts }), ...(own.names && { speakers: own.names }) });
+
 /** Return the words, and a button that makes each line a field. */
 function body(transcript, audio, own, job) {
   if (!transcript.segments) return make("p", {}, transcript.text);
   const box = make("div");
-  const read = () => (audio ? words(audio, edited(transcript, own.texts)) : make("div", {}, edited(transcript, own.texts).map((one) => make("p", {}, one.text))));
+  const read = () => (audio ? words(audio, edited(transcript, own)) : make("div", {}, edited(transcript, own).map((one) => make("p", {}, one.speaker ? `${one.speaker}: ${one.text}` : one.text))));
+  own.shown = () => button.getAttribute("aria-pressed") === "false" && box.replaceChildren(read());
   const button = make("button", { type: "button", class: "second small", "aria-pressed": "false" }, "Correct the text");
   button.addEventListener("click", () => {
     const isEditing = button.getAttribute("aria-pressed") === "false";
@@ -67,7 +86,7 @@ function body(transcript, audio, own, job) {
 }
 
 function lines(transcript, audio, own, job) {
-  return make("div", { class: "lines-edited" }, edited(transcript, own.texts).map((segment, place) => {
+  return make("div", { class: "lines-edited" }, edited(transcript, own).map((segment, place) => {
     const area = make("textarea", { rows: 2, "aria-label": `Line ${place + 1}` });
     area.value = segment.text;
     area.addEventListener("focus", () => {
@@ -76,7 +95,7 @@ function lines(transcript, audio, own, job) {
     area.addEventListener("change", () => {
       own.texts ??= transcript.segments.map((one) => one.text);
       own.texts[place] = area.value;
-      keepTexts(job, 0, { segments: own.texts });
+      keep(own, job);
     });
     return area;
   }));
@@ -86,7 +105,7 @@ function downloads(transcript, own, name) {
   const stem = (name ?? "transcript").replace(/\.[^.]*$/, "");
   return Object.entries(LABELS).filter(([ending]) => transcript.segments || ending === "txt" || ending === "docx").map(([ending, label]) => {
     const button = make("button", { type: "button", class: "second small", "aria-label": `Download as ${label}` }, label);
-    button.addEventListener("click", async () => saveLink(new Blob([await filesOf(transcript, own.texts)[ending]()]), `${stem}.${ending}`, "").click());
+    button.addEventListener("click", async () => saveLink(new Blob([await filesOf(transcript, own)[ending]()]), `${stem}.${ending}`, "").click());
     return button;
   });
 }
@@ -120,7 +139,7 @@ export const bulk = {
   async files(rows) {
     const files = [];
     for (const row of rows) {
-      for (const [ending, write] of Object.entries(filesOf(row.transcript, row.texts.segments))) files.push([`${row.name.replace(/\.[^.]*$/, "")}.${ending}`, await write()]);
+      for (const [ending, write] of Object.entries(filesOf(row.transcript, { texts: row.texts.segments }))) files.push([`${row.name.replace(/\.[^.]*$/, "")}.${ending}`, await write()]);
     }
     return files;
   },
@@ -133,11 +152,8 @@ export async function showJob({ job, read, items }) {
   const audio = row.shown_by ? player(row.shown_by, "The recording") : null;
   const isFile = !(answer.headers.get("Content-Type") ?? "").startsWith("application/json");
   if (isFile) return [audio, ...plain(await answer.text(), job.name ?? "transcript.txt")].filter(Boolean);
-  return spoken(await answer.json(), { audio, name: job.name, job: job.id, texts: row.edited?.texts.segments });
+  return spoken(await answer.json(), { audio, name: job.name, job: job.id, texts: row.edited?.texts.segments, names: row.edited?.texts.speakers });
 }
 
 const page = start({ build, show, many: (page) => startBulk(page, bulk) });
-if (page) {
-  startDrops(page.form);
-  startRecorder(page.form.elements.audio, document.querySelector("[data-recorder]"));
-}
+if (page) startRecorder(page.form.elements.audio, document.querySelector("[data-recorder]"));

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, Any, Generic, TypeVar
@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from capabilities.transcription.engines import SAMPLE_RATE, HeardSegment, Transcriber
 from capabilities.transcription.handlers.delivery import rendered, transcript_of
 from capabilities.transcription.handlers.progress import Transcribed, keep, resumed
+from capabilities.transcription.handlers.speakers import Speakers
 from capabilities.transcription.kinds.transcription import (
     FAMILY,
     RecordingInput,
@@ -104,7 +105,7 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
 
         `resumes`: another attempt continues where this one stops. Raises InvalidRequest, Stopped."""
         engines = self._choose(task.input)
-        with task.upload("audio") as upload:
+        with self._opened(task) as upload:
             begun = self._begun(task, upload, engines[0], heard) if heard is not None else None
             decoded = self._decoded(task, upload, self._longest)
         with decoded as track:
@@ -124,6 +125,10 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
                         raise
                     log.warning("engine failed, the next one transcribes", engine=engine.name, reason=error.message)
             yield listened
+
+    def _opened(self, task: Task[RecordingInput]) -> AbstractContextManager[IO[bytes]]:
+        """Open the recording. Raises InvalidRequest, Gone, ServiceUnavailable."""
+        return task.upload("audio")
 
     def _decoded(
         self, task: Task[RecordingInput], upload: IO[bytes], longest: timedelta, *, is_head: bool = False
@@ -239,9 +244,17 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
 class TranscriptionHandler(ListeningHandler[TranscriptFile]):
     """Writes a transcript in the form that was asked for."""
 
+    def __init__(self, resources: Resources, *, family: Family | None = None) -> None:
+        super().__init__(resources, family=family)
+        self._speakers = resources.shared(Speakers)
+
     def carry_out(self, task: Task[RecordingInput]) -> Outcome[TranscriptFile]:
+        if task.input.speakers is not None:
+            self._speakers.load()  # first, so that nobody waits for a transcript in vain
         with self.listened(task) as listened:
             wanted, transcribed = task.input, listened.transcribed
+            if wanted.speakers is not None:
+                self._speakers.tell(transcribed, listened.track, wanted.speakers, task)
             duration = listened.track.duration
             seconds, price = round(duration.total_seconds(), 3), listened.price
             transcript = transcript_of(
@@ -251,21 +264,21 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
                 price=price,
                 is_translated=wanted.task == "translate",
                 is_cut_short=listened.track.is_cut_short,
+                is_diarized=wanted.speakers is not None,
             )
             form = wanted.response_format
             artifact = task.store(rendered(transcript, wanted, transcribed.segments).encode(), suffix=ENDINGS[form])
-            kept = {"recording": _keep_recording(task)} if wanted.keep_audio else {}
+            kept = {"recording": self._keep_recording(task)} if wanted.keep_audio else {}
             delivered = TranscriptFile(artifact=artifact, response_format=form, duration_seconds=seconds, **kept)
             return Done(delivered, listened.engine.name, None if price == task.price else price)
 
-
-def _keep_recording(task: Task[RecordingInput]) -> str:
-    """Store the uploaded recording as an artifact; its first bytes tell its type. Returns its key."""
-    with task.upload("audio") as upload:
-        head = upload.read(16)
-        upload.seek(0)
-        suffix = next((suffix for suffix, begins in SUFFIXES.items() if begins.match(head)), ".mp3")
-        return task.store(upload, suffix=suffix)
+    def _keep_recording(self, task: Task[RecordingInput]) -> str:
+        """Store the recording as an artifact; its first bytes tell its type. Returns its key."""
+        with self._opened(task) as upload:
+            head = upload.read(16)
+            upload.seek(0)
+            suffix = next((suffix for suffix, begins in SUFFIXES.items() if begins.match(head)), ".mp3")
+            return task.store(upload, suffix=suffix)
 
 
 def _turns(resources: Resources) -> FairLock:

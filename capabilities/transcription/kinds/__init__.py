@@ -1,5 +1,5 @@
 """The kinds of transcription."""
 
-from capabilities.transcription.kinds.transcription import Transcription, TranscriptionStream
+from capabilities.transcription.kinds.transcription import LongTranscription, Transcription, TranscriptionStream
 
-KINDS = (Transcription(), TranscriptionStream())
+KINDS = (Transcription(), TranscriptionStream(), LongTranscription())

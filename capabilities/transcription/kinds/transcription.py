@@ -1,8 +1,10 @@
 """Transcription: writes down what is said in a recording, as text, with times, or as subtitles."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from datetime import timedelta
 from typing import Any, ClassVar
+from uuid import UUID
 
 from pydantic import Field
 
@@ -10,6 +12,7 @@ from capabilities.transcription.kinds.transcripts import (
     CONTENT_TYPES,
     CREDITS_PER_MINUTE,
     ENDINGS,
+    MOST_SPEAKERS,
     TIMED,
     Form,
     Format,
@@ -17,14 +20,20 @@ from capabilities.transcription.kinds.transcripts import (
     Task,
     Transcript,
 )
+from pipeline.downloads.addresses import Reach
+from pipeline.downloads.targets import Refused, read_target, shown
+from pipeline.downloads.urls import MAX_CHARACTERS, SCHEME
 from pipeline.errors import InvalidRequest
 from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.languages import MAX_TAG, LanguageNotSupported, offered_languages, read_language
 from pipeline.offers.offers import Offers, list_fetchable
+from pipeline.settings import Settings
 from pipeline.storage.streams import Parts
 
 FAMILY = "transcription"
+#: An address in the documents.
+EXAMPLE_URL = "https://example.org/episode-12.mp3"
 #: The value that asks for the language to be detected.
 AUTO = "auto"
 #: Characters of a prompt. A model reads its first 223 tokens, about as many.
@@ -44,6 +53,29 @@ class TranslationNotSupported(InvalidRequest):
 
     def __init__(self, remedy: str | None) -> None:
         super().__init__(" ".join(filter(None, ("No speech recognition model here translates.", remedy))), field="task")
+
+
+class SpeakersRequired(InvalidRequest):
+    """Who speaks can't be told without knowing how many people do."""
+
+    code = "speakers_required"
+    field = "speakers"
+    message = f"With diarize, send speakers as well: how many people speak, from 1 to {MOST_SPEAKERS}."
+
+
+class RecordingMissing(InvalidRequest):
+    """There is no recording, or there are two."""
+
+    code = "recording_missing"
+    field = "upload"
+    message = "Send either upload, the id of a complete upload of POST /uploads, or url, the address of a recording."
+
+
+class RecordingUrlRefused(InvalidRequest):
+    """The address is never asked."""
+
+    code = "recording_url_blocked"
+    field = "url"
 
 
 class RecordingRequest(Request):
@@ -67,6 +99,16 @@ class RecordingRequest(Request):
         """The times in OpenAI's JSON."""
         return ()
 
+    @property
+    def told_apart(self) -> bool:
+        """Whether to tell who speaks, and ..."""
+        return False
+
+    @property
+    def people(self) -> int | None:
+        """... how many people do, if that is known."""
+        return None
+
 
 class TranscriptionRequest(RecordingRequest):
     """A recording, and the form of the answer."""
@@ -76,17 +118,44 @@ class TranscriptionRequest(RecordingRequest):
         False, description="Keep the recording as long as the transcript; otherwise it is deleted at the job's end."
     )
 
+    diarize: bool = Field(False, description="Tell who speaks, as Speaker 1, Speaker 2 ….")
+    speakers: int | None = Field(
+        None, ge=1, le=MOST_SPEAKERS, description="How many people speak, which diarize needs to know."
+    )
+
     @property
     def form(self) -> Form:
         return self.response_format
+
+    @property
+    def told_apart(self) -> bool:
+        return self.diarize
+
+    @property
+    def people(self) -> int | None:
+        return self.speakers
 
 
 class TranscriptionStreamRequest(RecordingRequest):
     """A recording whose text is streamed."""
 
 
+class LongTranscriptionRequest(TranscriptionRequest):
+    """A long recording, uploaded before or to be downloaded, and the form of the answer."""
+
+    upload: UUID | None = Field(None, description="A complete upload of POST /uploads; the job takes its id.")
+    url: str | None = Field(
+        None,
+        max_length=MAX_CHARACTERS,
+        pattern=SCHEME,
+        description="Address of the recording, such as the enclosure of a podcast's feed, instead of an upload.",
+    )
+
+
 class RecordingInput(Stored):
-    """The language of a recording (ISO 639; None to detect it), the form of its transcript, and names in it."""
+    """The language of a recording (ISO 639; None to detect it), the form of its transcript, and names in it.
+
+    It is a file of the request unless `upload` or `url` says otherwise."""
 
     language: str | None
     response_format: Form
@@ -94,11 +163,15 @@ class RecordingInput(Stored):
     task: Task = "transcribe"
     granularities: tuple[Granularity, ...] = ()
     keep_audio: bool = False
+    upload: UUID | None = None
+    url: str | None = None
+    #: How many people to tell apart; None: nobody asks.
+    speakers: int | None = None
 
     @property
     def is_timed(self) -> bool:
         """Whether each word needs its times."""
-        return self.response_format in TIMED or "word" in self.granularities
+        return self.response_format in TIMED or "word" in self.granularities or self.speakers is not None
 
 
 class TranscriptFile(Stored):
@@ -117,6 +190,9 @@ class Recorded:
     queue: ClassVar[str] = "transcription"
     unit: ClassVar[str] = "seconds"
     files: ClassVar[tuple[str, ...]] = ("audio",)
+    larger_files: ClassVar[str | None] = (
+        "Send it to POST /uploads, and its id to POST /transcriptions, which takes 2 GiB and four hours."
+    )
     example: ClassVar[Mapping[str, Any]] = {"audio": "@recording"}
     #: Four hours of sound may take a small machine a day, since other recordings take turns with it. A segment takes
     #: about a minute even with a large model on a processor, so 20 minutes without one are a stall.
@@ -124,6 +200,8 @@ class Recorded:
 
     def check(self, request: RecordingRequest, offers: Offers) -> None:
         """Refuse an unknown language, and what no engine can do; the worker checks it again. Raises InvalidRequest."""
+        if request.told_apart and request.people is None:
+            raise SpeakersRequired
         language = wanted_language(request)
         known = offered_languages(offers, FAMILY)
         if language is not None and known:
@@ -137,6 +215,10 @@ class Recorded:
         more: dict[str, Any] = {} if request.task == "transcribe" else {"task": request.task}
         if isinstance(request, TranscriptionRequest) and request.keep_audio:
             more["keep_audio"] = True
+        if request.told_apart:
+            more["speakers"] = request.people
+        if isinstance(request, LongTranscriptionRequest):
+            more |= request.model_dump(include={"upload", "url"}, exclude_none=True)
         if request.granularities:
             more["granularities"] = request.granularities
         wanted = RecordingInput(
@@ -145,23 +227,61 @@ class Recorded:
         return [NewItem(wanted, CREDITS_PER_MINUTE)]
 
 
-class Transcription(Recorded, Kind[TranscriptionRequest, RecordingInput, TranscriptFile]):
-    """POST /tts/stt."""
+class Written(Recorded):
+    """The answer of the kinds that write a transcript as a file."""
 
-    name = "transcription"
-    routes = ("/tts/stt",)
-    handler = "capabilities.transcription.handlers.transcription:TranscriptionHandler"
-    summary = "Transcribe a recording of up to four hours, as JSON, text, SubRip or WebVTT."
-    shown_by = ("recording",)
-    answer = Answer(model=Transcript, alternatives=("text/plain", "application/x-subrip", "text/vtt"))
+    shown_by: ClassVar[tuple[str, ...]] = ("recording",)
+    answer: ClassVar[Answer] = Answer(model=Transcript, alternatives=("text/plain", "application/x-subrip", "text/vtt"))
 
     def response(self, job: Job, items: Sequence[FinishedItem[RecordingInput, TranscriptFile]]) -> Response:
+        """Return the transcript in the form that was asked for."""
         transcript = items[0].delivered
         wanted = transcript.response_format
         headers = (
             {} if wanted.endswith("json") else {"Content-Disposition": f"inline; filename=transcript{ENDINGS[wanted]}"}
         )
         return Response(artifacts=[transcript.artifact], content_type=CONTENT_TYPES[wanted], headers=headers)
+
+
+class Transcription(Written, Kind[TranscriptionRequest, RecordingInput, TranscriptFile]):
+    """POST /tts/stt."""
+
+    name = "transcription"
+    routes = ("/tts/stt",)
+    handler = "capabilities.transcription.handlers.transcription:TranscriptionHandler"
+    summary = "Transcribe a recording of up to four hours and 25 MiB, as JSON, text, SubRip or WebVTT."
+
+
+class LongTranscription(Written, Kind[LongTranscriptionRequest, RecordingInput, TranscriptFile]):
+    """POST /transcriptions."""
+
+    name = "long_transcription"
+    routes = ("/transcriptions",)
+    files: ClassVar[tuple[str, ...]] = ()
+    resumable = "upload"
+    handler = "capabilities.transcription.handlers.long:LongTranscriptionHandler"
+    summary = "Transcribe a recording of up to 2 GiB and four hours, uploaded before or downloaded from a URL."
+    example: ClassVar[Mapping[str, Any]] = {"url": EXAMPLE_URL}
+    reach: Reach | None = None
+
+    def configured(self, settings: Settings) -> "LongTranscription":
+        configured = copy(self)
+        configured.reach = Reach(settings.fetch.allow_networks)
+        return configured
+
+    def check(self, request: RecordingRequest, offers: Offers) -> None:
+        """Refuse a request with no recording or two, and an address that is never asked. Raises InvalidRequest."""
+        if not isinstance(request, LongTranscriptionRequest) or (request.upload is None) == (request.url is None):
+            raise RecordingMissing
+        super().check(request, offers)
+        if request.url is not None and self.reach is not None:
+            try:
+                read_target(request.url, self.reach)
+            except Refused as refused:
+                raise RecordingUrlRefused(
+                    f"{shown(request.url)} can't be fetched: {refused.why}. Use a URL that anybody on the Internet can"
+                    " open, or let the operator allow its network."
+                ) from None
 
 
 class TranscriptionStream(Recorded, Kind[TranscriptionStreamRequest, RecordingInput, Parts]):

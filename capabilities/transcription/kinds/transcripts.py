@@ -11,7 +11,9 @@ from pipeline.subtitles.segments import Segment
 Format = Literal["json", "verbose_json", "text", "srt", "vtt"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 #: The same and OpenAI's JSON.
-Form = Literal["json", "verbose_json", "text", "srt", "vtt", "openai_json", "openai_verbose_json"]
+Form = Literal[
+    "json", "verbose_json", "text", "srt", "vtt", "openai_json", "openai_verbose_json", "openai_diarized_json"
+]
 #: Forms with the times of words.
 TIMED: frozenset[Form] = frozenset({"verbose_json", "srt", "vtt"})
 #: Write down what is said, or its English translation.
@@ -27,12 +29,15 @@ CONTENT_TYPES: Mapping[Form, str] = {
     "vtt": "text/vtt; charset=utf-8",
     "openai_json": "application/json",
     "openai_verbose_json": "application/json",
+    "openai_diarized_json": "application/json",
 }
 ENDINGS: Mapping[Form, str] = {
     form: {"text": ".txt", "srt": ".srt", "vtt": ".vtt"}.get(form, ".json") for form in get_args(Form)
 }
 #: Credits per started minute (docs/api.md, Limits).
 CREDITS_PER_MINUTE = 5
+#: Most people who may be told apart in a recording.
+MOST_SPEAKERS = 10
 #: MP3 and AAC add this to a recording to fill its last frame; it is not charged.
 PADDING = timedelta(seconds=0.1)
 
@@ -49,6 +54,7 @@ class Transcript(BaseModel):
     credits_used: int
     draft: bool = Field(description="A light engine made this draft; proofread it.")
     warnings: list[str]
+    speakers: list[str] | None = Field(None, description="Who speaks, in the order of their first words; with diarize.")
     segments: list[Segment] | None = Field(None, description="The text with its times; with verbose_json.")
 
 

@@ -32,6 +32,7 @@ TRY = TryPage(
     title="Transcript",
     lead="Drop one recording, or many, and get text and subtitles; click a word to hear it.",
     trials=(Trial("transcription", "A transcript", PRICE, Call("transcribe", "audio", more=("task", "keep_audio"))),),
+    besides=("long_transcription",),
     engines=(FAMILY,),
     main=("audio", "language", "keep_audio"),
     labels={
@@ -40,6 +41,8 @@ TRY = TryPage(
         "task": "Written in",
         "response_format": "Result",
         "keep_audio": "Keep the recording to hear it later",
+        "diarize": "Tell who speaks",
+        "speakers": "How many people speak",
     },
     abouts={
         "language": "Choose it if the wrong one is detected.",

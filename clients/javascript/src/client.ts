@@ -2,9 +2,13 @@
 
 import { createParser } from "eventsource-parser";
 import createClient, { type Client } from "openapi-fetch";
-import { notPressroom } from "./errors.js";
+import { PressroomError, notPressroom } from "./errors.js";
 import type { components, paths } from "./schema.js";
 import { type Settings, Transport, lost, sleep } from "./transport.js";
+
+/** Larger recordings are uploaded before they are transcribed, in pieces of so many bytes. */
+const MOST_IN_A_FORM = 25 * 2 ** 20;
+const PIECE_BYTES = 8 * 2 ** 20;
 
 export type Job = components["schemas"]["Job"];
 export type AltText = components["schemas"]["AltTextResult"];
@@ -141,10 +145,38 @@ export class Pressroom {
     }
   }
 
-  /** Return the text of a recording, with the times of segments and words. */
+  /** Return the text of a recording of up to 2 GiB, with the times of segments and words. */
   async transcribe(audio: Blob, options: Others<"/tts/stt", "audio" | "response_format"> = {}): Promise<Transcript> {
-    const [fields, own] = split({ audio, response_format: "verbose_json", ...options });
-    return this.#read<Transcript>(await this.run("/tts/stt" as string, fields, own));
+    const isLarge = audio.size > MOST_IN_A_FORM;
+    const sound = isLarge ? { upload: await this.upload(audio, options) } : { audio };
+    const [fields, own] = split({ ...sound, response_format: "verbose_json", ...options });
+    return this.#read<Transcript>(await this.run((isLarge ? "/transcriptions" : "/tts/stt") as string, fields, own));
+  }
+
+  /** Upload a file of up to 2 GiB in pieces, and return the id that a request sends as `upload`. */
+  async upload(file: Blob, options: { name?: string } & Pick<Options, "signal"> = {}): Promise<string> {
+    const name = options.name ?? (file as Partial<File>).name ?? "";
+    const signal = options.signal ? { signal: options.signal } : {};
+    const base64 = btoa(String.fromCharCode(...new TextEncoder().encode(name)));
+    const headers = { "Upload-Length": String(file.size), "Tus-Resumable": "1.0.0", ...(name && { "Upload-Metadata": `filename ${base64}` }) };
+    const { id } = await this.#read<{ id: string }>(await this.#send("POST", "/uploads", { headers, ...signal }));
+    for (let offset = 0; offset < file.size; ) offset = await this.#sendPiece(id, file, offset, signal);
+    return id;
+  }
+
+  /** Send the next piece of an upload, and return how many bytes have arrived. */
+  async #sendPiece(id: string, file: Blob, offset: number, init: RequestInit): Promise<number> {
+    const headers = { "Upload-Offset": String(offset), "Content-Type": "application/offset+octet-stream", "Tus-Resumable": "1.0.0" };
+    try {
+      const body = file.slice(offset, offset + PIECE_BYTES);
+      const response = await this.#send("PATCH", `/uploads/${encodeURIComponent(id)}`, { ...init, headers, body });
+      return Number(response.headers.get("Upload-Offset"));
+    } catch (error) {
+      // A part of it arrived before the connection broke, and sending all of it again was refused.
+      const arrived = error instanceof PressroomError ? Number(error.details["upload_offset"]) : NaN;
+      if (!(arrived > offset)) throw error;
+      return arrived;
+    }
   }
 
   /** Describe a picture: its URL (http, https or data), or a Blob. */

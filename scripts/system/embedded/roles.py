@@ -9,7 +9,7 @@ OWNER = "pressroom"  # the superuser, which makes the database of this name
 #: The everyday role, which owns the database and is no superuser: its SQL reads no files and runs no programs.
 ROLE = "pressroom_service"
 
-#: What the superuser has in a database; sequences of columns follow their tables.
+#: Everything that the superuser owns in a database; sequences of columns follow their tables.
 OWNED = """
 WITH ours AS (
     SELECT oid, nspname, nspowner FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'

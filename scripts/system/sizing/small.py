@@ -12,11 +12,8 @@ from workers.models.machine import this_machine
 SHARED = "pools"
 #: With less memory, a system is small without being told.
 LITTLE_BYTES = 1_500_000_000
-#: What a small system has where its operator keeps the defaults: no further models, and none kept for long.
-DEFAULTS = {
-    ("models", "download"): "ask",
-    ("transcription", "whisper", "idle_minutes"): "1",
-}
+#: Settings of a small system unless its operator sets others: no further models, and none kept for long.
+DEFAULTS = {("models", "download"): "ask", ("transcription", "whisper", "idle_minutes"): "1"}
 
 
 def has_little_memory() -> bool:

@@ -117,7 +117,7 @@ def test_a_list_is_read_with_its_columns_told_by_their_names(browser: Browser) -
     assert (broken.status, "The list can't be read" in broken.json["message"]) == (400, True)
     assert "/tmp" not in broken.json["message"]
     assert send(browser, "/dashboard/sheets/alt-text", b"a", X_CSRF_Token="another").status == 403
-    assert send(browser, "/dashboard/sheets/speech", b"a").status == 404
+    assert send(browser, "/dashboard/sheets/transcript", b"a").status == 404
 
 
 def test_rows_of_a_list_are_checked_and_priced_and_nothing_is_sent(browser: Browser) -> None:

@@ -17,15 +17,15 @@ from waiting import wait_for
 
 from api.dashboard.pages.operators.queues import make_plots
 from capabilities.index_check.providers import pacing
-from capabilities.index_check.providers.circuit_breaker import note
-from capabilities.index_check.providers.transitions import Event
+from capabilities.index_check.providers.circuit_breaker import Event, note
 from pipeline import job_log
 from pipeline.accounts.keys import KeyLimits, add_key, make_key, revoke_key
 from pipeline.database import Database, Statement
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.operations.endpoints import read_stored
+from pipeline.operations.metrics import TOKENS, Metrics
 from pipeline.operations.model_requests import ModelRequest, ModelRequests
-from pipeline.operations.processes import HASH, Teller, downloads
+from pipeline.operations.processes import HASH, ProcessReporter, downloads
 from pipeline.operations.samples import QueuePoint
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
@@ -54,8 +54,7 @@ def words_of(page: str) -> str:
 
 def test_only_operators_see_these_pages(service: Service, api_database: Database, client: Payer) -> None:
     anybody = sign_in(service, api_database, client)
-    paths = [*PAGES, f"accounts/{client.account_id}", f"job-log/{uuid4()}"]
-    for path in paths:
+    for path in (f"accounts/{client.account_id}", f"job-log/{uuid4()}"):  # test_dashboard has those of the navigation
         assert Browser(service).get(f"{BASE}/{path}").status == 303
         refused = anybody.get(f"{BASE}/{path}")
         assert refused.status == 403
@@ -80,7 +79,7 @@ def test_an_operator_asks_for_the_model_that_suits_and_sees_how_much_has_come(
     assert (answer.status, answer.json) == (202, {"install": {**model, "done": None}})
     with redis.Redis.from_url(redis_server) as client:
         assert ModelRequests(client).take("captioning") == ModelRequest("fetch", "small-gguf")
-        told = Teller(lambda: "vision")
+        told = ProcessReporter(lambda: "vision", Settings())
         downloads["small-gguf"] = (250, 1_000)
         client.hset(HASH, told.field, told.tell())
         downloads.clear()
@@ -143,7 +142,7 @@ def test_processes_tell_of_themselves_and_a_pool_nobody_supervises_is_not_scaled
     operator: Browser, redis_server: str
 ) -> None:
     with redis.Redis.from_url(redis_server) as connection:
-        connection.hset(HASH, "elsewhere:7", Teller(lambda: "synthesis <b>").tell())
+        connection.hset(HASH, "elsewhere:7", ProcessReporter(lambda: "synthesis <b>", Settings()).tell())
 
     said = words_of(text_of(operator, "processes"))
     assert "synthesis &lt;b&gt;" in said
@@ -372,7 +371,7 @@ def test_something_is_paused_seen_on_every_page_and_resumed(
 def test_a_machine_short_of_disk_is_named_to_operators_alone(
     operator: Browser, service: Service, api_database: Database, client: Payer, redis_server: str
 ) -> None:
-    told = json.loads(Teller(lambda: "vision").tell()) | {"host": "attic", "free_bytes": 5_000_000}
+    told = json.loads(ProcessReporter(lambda: "vision", Settings()).tell()) | {"host": "attic", "free_bytes": 5_000_000}
     with redis.Redis.from_url(redis_server) as connection:
         connection.hset(HASH, "attic:7", json.dumps(told))
         operator.post(f"{BASE}/pauses", {"change": "resume", "scope": "queue", "name": "vision"})  # reads anew
@@ -385,7 +384,7 @@ def test_a_machine_short_of_disk_is_named_to_operators_alone(
 
 
 def test_an_endpoint_is_added_tried_and_removed_and_its_key_never_shown(
-    operator: Browser, service: Service, api_database: Database, client: Payer
+    operator: Browser, service: Service, api_database: Database, client: Payer, redis_server: str
 ) -> None:
     key, path = f"sk-{uuid4()}", f"{BASE}/endpoints"
     form = {"change": "add", "name": "attic", "url": "http://user:pw@10.0.0.7:11434/v1", "key": key, "captions": "eyes"}
@@ -402,6 +401,11 @@ def test_an_endpoint_is_added_tried_and_removed_and_its_key_never_shown(
     added = change(url="http://10.0.0.7:11434/v1")
     assert "attic is added." in added
     assert "Pictures to 10.0.0.7:11434" in added
+    counted = Metrics()
+    counted.count(TOKENS, 1_200, engine="attic", use="prompt")
+    with connect(redis_server) as connection:
+        counted.flush(connection)
+    assert "1,200 / 0" in words_of(text_of(operator, "engines"))
     assert "There is an endpoint attic already." in change(url="http://10.0.0.8/v1")
     (row,) = api_database.run(read_stored())
     assert row.sealed_key is not None
@@ -476,7 +480,7 @@ def test_models_are_fetched_and_removed_with_size_progress_and_fault(
         requests = ModelRequests(client)
         found = [requests.take("synthesis") for _ in range(3)]
         assert found == [ModelRequest("fetch", "zora"), ModelRequest("remove", "alba"), None]
-        told = Teller(lambda: "synthesis")
+        told = ProcessReporter(lambda: "synthesis", Settings())
         downloads["zora"] = (425_000_000, 1_700_000_000)
         client.hset(HASH, told.field, told.tell())
         downloads.clear()

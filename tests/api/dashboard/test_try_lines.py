@@ -190,20 +190,13 @@ def _newlines(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("language", RUNNERS)
-def test_lines_keep_a_sound_in_a_file_and_repeat_a_form_for_each_length(
-    language: str, seen: Seen, tmp_path: Path
-) -> None:
+def test_lines_keep_a_sound_in_a_file(language: str, seen: Seen, tmp_path: Path) -> None:
     (tmp_path / "song.mp3").write_text("song.mp3")
-    each = form_request("line one\n  line two", "song.mp3") | {"each": {"field": "mode", "values": ["short", "long"]}}
-    saved, repeated = lines_of(language, [form_request("Hello", "song.mp3", saves="out.mp3"), each], seen.base)
-    seen.requests.clear()
+    (saved,) = lines_of(language, [form_request("Hello", "song.mp3", saves="out.mp3")], seen.base)
 
     RUNNERS[language](saved, tmp_path)
-    RUNNERS[language](repeated, tmp_path)
 
     assert (tmp_path / "out.mp3").read_bytes() == b"{}"
-    assert [one["fields"].get("mode") for one in seen.requests] == [None, "short", "long"]
-    assert {one["fields"]["text"].replace("\r", "") for one in seen.requests[1:]} == {"line one\n  line two"}
 
 
 def test_lines_of_python_call_the_package_with_the_same_values(tmp_path: Path) -> None:
@@ -218,14 +211,13 @@ def test_lines_of_python_call_the_package_with_the_same_values(tmp_path: Path) -
         "        return call\n"
     )
     requests = [json_request(text) for text in HOSTILE] + [form_request(HOSTILE[0], name) for name in NAMES]
-    each = {"each": {"field": "mode", "values": ["short", "long"]}}
-    made = lines_of("python", [*requests, form_request("x", "song.mp3") | each], "http://pressroom.test")
+    made = lines_of("python", requests, "http://pressroom.test")
     (tmp_path / "lines.py").write_text("\n".join(made))
 
     run([sys.executable, "lines.py"], tmp_path)
 
     calls = [json.loads(line) for line in (tmp_path / "calls").read_text().splitlines()]
-    for request, call in zip(requests, calls, strict=False):
+    for request, call in zip(requests, calls, strict=True):
         fields = dict(request["fields"])
         assert call["args"] == [fields.pop("text")]
         if "speed" in fields:
@@ -233,7 +225,6 @@ def test_lines_of_python_call_the_package_with_the_same_values(tmp_path: Path) -
             fields["more"] = {"of": fields.pop("of")}
         assert call["named"] == fields | request["files"]
         assert call["base"] == "http://pressroom.test"
-    assert [call["named"]["mode"] for call in calls[len(requests) :]] == ["short", "long"]
 
 
 def test_lines_show_no_sign_that_turns_or_hides_a_line(seen: Seen) -> None:

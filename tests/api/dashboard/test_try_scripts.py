@@ -59,6 +59,13 @@ def test_links_lead_to_the_web_alone() -> None:
     ]  # fmt: skip
 
 
+def test_advice_is_shown_without_commands_that_pages_do_not_take() -> None:
+    texts = ["It is a draft, free. `pressroom models fetch x` adds more (1.6 GB). Try again.", "Run `x`.", "Plain."]
+
+    shown = ["It is a draft, free. Try again.", "Run x.", "Plain."]
+    assert evaluate("try_dom.js", f"{json.dumps(texts)}.map(it.withoutCommands)") == shown
+
+
 def test_files_are_loaded_from_the_pages_own_origin() -> None:
     links = [
         "https://cdn.example/files/a.jpg?expires=1&signature=2",

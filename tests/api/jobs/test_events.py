@@ -97,7 +97,7 @@ def test_events_come_without_redis_and_end_at_a_restart(
         assert [name for name, _ in events] == ["ended"]
         events = follow(service, open_one, client.api_key)
         assert next(events)[0] == "progress"
-        service.process.send_signal(signal.SIGTERM)
+        service.signal(signal.SIGTERM)
         assert list(events) == []
 
 

@@ -126,7 +126,7 @@ def test_a_request_that_a_restart_overtakes_is_told_that_nothing_was_made(
         connection = socket.create_connection(("127.0.0.1", stopping.port), timeout=120)
         connection.sendall(head.encode() + body[:5])
         stopping.get("/healthz", client.api_key)
-        stopping.process.send_signal(signal.SIGTERM)
+        stopping.signal(signal.SIGTERM)
         assert waiting.result().status == 503  # by now the API knows that it stops
         connection.sendall(body[5:])
         received = b"".join(iter(lambda: connection.recv(65_536), b"")).lower()
@@ -148,9 +148,9 @@ def test_a_restart_sends_waiting_requests_home_and_their_jobs_go_on(
             pool.submit(stopping.post, "/echo", {"text": "ho"}, client.api_key, Prefer="wait=100"),
         ]
         jobs = wait_for_jobs(api_database, client, 2)
-        stopping.process.send_signal(signal.SIGTERM)
+        stopping.signal(signal.SIGTERM)
         answers = [one.result() for one in waiting]
-        assert stopping.process.wait(timeout=120) == 0
+        assert stopping.wait() == 0
     assert {(answer.status, answer.code) for answer in answers} == {(503, "restarting")}
     assert {UUID(answer.headers["x-job-id"]) for answer in answers} == set(jobs)
     assert answers[0].headers["location"] == f"/jobs/{answers[0].headers['x-job-id']}"

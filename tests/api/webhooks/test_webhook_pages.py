@@ -20,15 +20,17 @@ def test_a_webhook_is_set_tried_and_sent_again(
     browser = sign_in(open_service, api_database, client)
     assert "No deliveries" in browser.get(PAGE).body.decode()
 
-    set_page = browser.post(PAGE, {"webhook_url": receiver.url, "webhook_events": ["job.completed", "job.failed"]})
+    wanted = {"webhook_url": "https://example.org/", "webhook_events": ["job.completed", "job.failed"]}
+    set_page = browser.post(PAGE, wanted)
     found = re.search(r"whsec_[A-Za-z0-9+/=]+", set_page.body.decode())
     assert found
     shown = browser.get(PAGE).body.decode()
-    assert receiver.url in shown
     assert "whsec_" not in shown
-    assert shown.count(" checked") == 2
+    (webhook,) = set(re.findall(r"change=([0-9a-f-]{36})", shown))
+    assert browser.get(f"{PAGE}?change={webhook}").body.decode().count(" checked") == 2
+    assert browser.post(PAGE, wanted | {"webhook": webhook, "webhook_url": receiver.url}).status == 303
 
-    assert browser.post(PAGE, {"action": "test"}).status == 303
+    assert browser.post(PAGE, {"action": "test", "webhook": webhook}).status == 303
     receiver.answers.append((410, {}))
     webhooks.send_due(api_database)
     assert Webhook(found[0]).verify(receiver.events[0].body, dict(receiver.events[0].headers))
@@ -41,10 +43,13 @@ def test_a_webhook_is_set_tried_and_sent_again(
     assert len(receiver.events) == 2
     assert "delivered" in browser.get(f"{PAGE}/{delivery}").body.decode()
 
-    newer = browser.post(PAGE, {"action": "secret"}).body.decode()
+    newer = browser.post(PAGE, {"action": "secret", "webhook": webhook}).body.decode()
     assert re.search(r"whsec_[A-Za-z0-9+/=]+", newer)
     assert found[0] not in newer
     assert re.search(r"</time>\.\s+The previous secret", newer)
+
+    assert browser.post(PAGE, {"action": "delete", "webhook": webhook}).status == 303
+    assert receiver.url not in browser.get(PAGE).body.decode()
 
 
 def test_a_private_address_is_refused_on_the_page_and_what_was_sent_is_shown_as_text(

@@ -3,14 +3,16 @@
 import json
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 from http_service import Answer, Service
-from manual_worker import ManualWorker
+from manual_worker import ManualWorker, refuse
 from payers import Payer, open_account
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from webhook_receiver import Receiver
 
+from api.webhooks.actions import MAX_WEBHOOKS
 from pipeline.database import Database, Statement
 from pipeline.jobs.job_ends import tell_ends
 from pipeline.settings import Settings
@@ -19,6 +21,7 @@ from pipeline.webhooks.events import EVENTS, MONITOR_CHANGED, event_body
 from workers.webhooks.sending import WebhookSending
 
 URL = "https://hooks.example.org/pressroom"
+UNKNOWN = UUID(int=1)
 
 
 def send(service: Service, method: str, path: str, client: Payer, document: object = None) -> Answer:
@@ -44,6 +47,7 @@ def test_a_default_is_told_of_each_job_unless_the_request_says_otherwise(
     nothing = send(open_service, "GET", "", client).json
     assert nothing == {
         "webhook_url": None, "webhook_events": [*EVENTS], "secret_set_at": None, "previous_secret_until": None,
+        "webhooks": [],
     }  # fmt: skip
 
     made = send(open_service, "PUT", "", client, {"webhook_url": URL, "webhook_events": ["job.completed"]})
@@ -65,6 +69,77 @@ def test_a_default_is_told_of_each_job_unless_the_request_says_otherwise(
     tell_ends(api_database)
     assert len(log(open_service, client)) == 2
     assert send(open_service, "GET", "", client).json["webhook_url"] is None
+
+
+def test_each_of_several_webhooks_has_its_own_events_secret_and_deliveries(
+    open_service: Service,
+    client: Payer,
+    manual_worker: ManualWorker,
+    webhooks: WebhookSending,
+    receiver: Receiver,
+    api_database: Database,
+) -> None:
+    done, failed = (
+        send(
+            open_service, "POST", "", client, {"webhook_url": f"{receiver.url}/{name}", "webhook_events": [event]}
+        ).json
+        for name, event in (("done", "job.completed"), ("failed", "job.failed"))
+    )
+    send(open_service, "PUT", "", client, {"webhook_url": f"{receiver.url}/all"})
+    for sent in (
+        {},
+        {"webhook_events": ["job.failed"]},
+        {"webhook_events": []},
+        {"webhook_url": f"{receiver.url}/own"},
+    ):
+        open_service.submit({"text": "hi", **sent}, client.api_key)
+        manual_worker.work()
+    open_service.submit({"text": "hi"}, client.api_key)
+    manual_worker.work(refuse)
+    webhooks.send_due(api_database)
+
+    paths = sorted(event.path.removeprefix("/hook/") for event in receiver.events)
+    assert paths == ["all", "all", "done", "failed", "own"]
+    for webhook, path in ((done, "/hook/done"), (failed, "/hook/failed")):
+        (event,) = (event for event in receiver.events if event.path == path)
+        Webhook(webhook["webhook_secret"]).verify(event.body, dict(event.headers))
+        (delivery,) = log(open_service, client, f"?webhook_id={webhook['id']}")
+        assert (delivery["state"], delivery["webhook_id"]) == ("delivered", webhook["id"])
+    listed = send(open_service, "GET", "", client).json
+    assert {one["webhook_url"] for one in listed["webhooks"]} == {
+        f"{receiver.url}/{n}" for n in ("done", "failed", "all")
+    }
+    assert "whsec_" not in json.dumps(listed)
+
+
+def test_one_of_several_webhooks_is_changed_signed_tested_and_deleted(
+    open_service: Service, client: Payer, webhooks: WebhookSending, receiver: Receiver, api_database: Database
+) -> None:
+    made = send(open_service, "POST", "", client, {"webhook_url": URL}).json
+    here = f"/{made['id']}"
+
+    changed = send(open_service, "PUT", here, client, {"webhook_url": receiver.url, "webhook_events": ["job.failed"]})
+    assert changed.json == send(open_service, "GET", here, client).json
+    assert (changed.json["webhook_url"], changed.json["webhook_events"]) == (receiver.url, ["job.failed"])
+    newer = send(open_service, "POST", f"{here}/secret", client).json["webhook_secret"]
+    assert send(open_service, "POST", f"{here}/test", client).status == 202
+    webhooks.send_due(api_database)
+
+    for secret in (made["webhook_secret"], newer):
+        assert Webhook(secret).verify(receiver.events[0].body, dict(receiver.events[0].headers))
+    other = open_account(api_database)
+    for method, path in (("GET", here), ("DELETE", here), ("POST", f"{here}/test")):
+        assert send(open_service, method, path, other).code == "webhook_not_found"
+    assert send(open_service, "DELETE", here, client).status == 204
+    assert send(open_service, "GET", "", client).json["webhooks"] == []
+
+
+def test_an_account_has_so_many_webhooks_at_most(service: Service, client: Payer) -> None:
+    send(service, "PUT", "", client, {"webhook_url": URL})
+    answers = [send(service, "POST", "", client, {"webhook_url": URL}) for _ in range(MAX_WEBHOOKS)]
+
+    assert [answer.status for answer in answers] == [201] * (MAX_WEBHOOKS - 1) + [409]
+    assert answers[-1].code == "too_many_webhooks"
 
 
 def test_a_new_secret_and_the_one_before_both_sign_for_a_while(
@@ -204,6 +279,13 @@ def test_another_accounts_deliveries_are_not_there(
         ("PUT", "", {"webhook_url": "http://10.0.0.1/"}, 400, "webhook_url_invalid"),
         ("PUT", "", {"webhook_url": URL, "webhook_events": ["job.done"]}, 400, "invalid_request"),
         ("PUT", "", {}, 400, "invalid_request"),
+        ("POST", "", {"webhook_url": None}, 400, "invalid_request"),
+        ("POST", "", {"webhook_url": "http://10.0.0.1/"}, 400, "webhook_url_invalid"),
+        ("GET", f"/{UNKNOWN}", None, 404, "webhook_not_found"),
+        ("PUT", f"/{UNKNOWN}", {"webhook_url": URL}, 404, "webhook_not_found"),
+        ("DELETE", "/nothing", None, 404, "webhook_not_found"),
+        ("POST", f"/{UNKNOWN}/secret", None, 404, "webhook_not_found"),
+        ("POST", f"/{UNKNOWN}/test", None, 404, "webhook_not_found"),
         ("POST", "/test", {"webhook_url": "http://[::1]/"}, 400, "webhook_url_invalid"),
         ("GET", "/deliveries?state=lost", None, 400, "parameter_invalid"),
         ("GET", "/deliveries/nothing", None, 404, "delivery_not_found"),

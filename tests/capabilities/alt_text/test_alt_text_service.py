@@ -4,17 +4,17 @@ import csv
 import io
 import json
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import redis
 from click.testing import Result
+from drawn_pictures import author_says
 from PIL import Image, ImageDraw, ImageFont
 from systems import FAST, Running, only, system
 from typer.testing import CliRunner
+from web_server import WebServer, web_server
 
 from capabilities.alt_text.handlers.caption_cache import PREFIX
 from pipeline.accounts.accounts import open_account
@@ -24,11 +24,6 @@ from scripts.main import create_app
 
 pytestmark = pytest.mark.system
 
-XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
-xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""
-xmlns:Iptc4xmpCore="http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"><Iptc4xmpCore:AltTextAccessibility><rdf:Alt>
-<rdf:li xml:lang="x-default">{text}</rdf:li></rdf:Alt></Iptc4xmpCore:AltTextAccessibility></rdf:Description>
-</rdf:RDF></x:xmpmeta><?xpacket end="w"?>"""
 #: Described by its author, so that no picture of these has to be read.
 TOLD = "Two herons stand in a shallow lake at dawn"
 
@@ -38,56 +33,21 @@ def picture(colour: str, *, told: str | None = TOLD, text: str | None = None) ->
     if text:
         ImageDraw.Draw(image).text((30, 50), text, "white", font=ImageFont.load_default(48))
     file = io.BytesIO()
-    image.save(file, "JPEG", quality=90, **({"xmp": XMP.format(text=told).encode()} if told else {}))
+    image.save(file, "JPEG", quality=90, **({"xmp": author_says(told)} if told else {}))
     return file.getvalue()
 
 
-class Pictures:
-    """A web server with pictures; it notes what it is asked for."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.files = {"/banner.jpg": picture("#14325a", told=None, text="SUMMER SALE")}
-        self.files |= {f"/told-{number}.jpg": picture(f"#10{number:02}60") for number in range(40)}
-        self.files["/noise.jpg"] = b"<html>not a picture</html>"
-        self.go_on = threading.Event()
-        pictures = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                pictures.asked.append(self.path)
-                if self.path == "/inward":
-                    self.send_response(302)
-                    self.send_header("Location", "http://169.254.169.254/latest/meta-data/")
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-                    return
-                if self.path.startswith("/slow"):
-                    pictures.go_on.wait(60)
-                found = pictures.files.get(self.path.partition("?")[0].replace("/slow", "/told-30.jpg"))
-                self.send_response(200 if found else 404)
-                self.send_header("Content-Type", "image/jpeg")
-                self.send_header("Content-Length", str(len(found or b"")))
-                self.end_headers()
-                self.wfile.write(found or b"")
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def url(self, path: str) -> str:
-        return self.address + path
-
-
 @pytest.fixture(scope="module")
-def pictures() -> Iterator[Pictures]:
-    made = Pictures()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+def pictures() -> Iterator[WebServer]:
+    """A web server with pictures."""
+    with web_server() as server:
+        server.serve("/banner.jpg", picture("#14325a", told=None, text="SUMMER SALE"), "image/jpeg")
+        for number in range(40):
+            server.serve(f"/told-{number}.jpg", picture(f"#10{number:02}60"), "image/jpeg")
+        server.serve("/slow", picture("#104060"), "image/jpeg")
+        server.serve("/noise.jpg", b"<html>not a picture</html>", "image/jpeg")
+        server.redirect("/inward", "http://169.254.169.254/latest/meta-data/")
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +69,7 @@ def left(service: Running) -> int:
     return int(service.ask("/usage").json["credits_remaining"])
 
 
-def test_a_banner_is_described_by_its_words_in_three_lengths(service: Running, pictures: Pictures) -> None:
+def test_a_banner_is_described_by_its_words_in_three_lengths(service: Running, pictures: WebServer) -> None:
     before = left(service)
 
     answers = {
@@ -130,7 +90,7 @@ def test_a_banner_is_described_by_its_words_in_three_lengths(service: Running, p
 
 
 def test_what_was_described_is_not_described_again_and_is_charged_as_usual(
-    service: Running, pictures: Pictures
+    service: Running, pictures: WebServer
 ) -> None:
     body = {"image_url": pictures.url("/told-39.jpg"), "language": "en-GB"}
     with redis.Redis.from_url(service.redis_url) as kept:
@@ -148,8 +108,8 @@ def test_what_was_described_is_not_described_again_and_is_charged_as_usual(
     assert left(service) == before - 1
 
 
-def test_servers_that_are_slow_keep_no_other_picture_waiting(service: Running, pictures: Pictures) -> None:
-    pictures.asked.clear()
+def test_servers_that_are_slow_keep_no_other_picture_waiting(service: Running, pictures: WebServer) -> None:
+    pictures.held.add("/slow")
     slow = [
         service.ask("/generate", {"image_url": pictures.url(f"/slow?{number}")}, Prefer="respond-async").json["id"]
         for number in range(4)  # more than a process has slots
@@ -157,7 +117,7 @@ def test_servers_that_are_slow_keep_no_other_picture_waiting(service: Running, p
 
     quick = service.ask("/generate", {"image_url": pictures.url("/told-31.jpg")})
     states = [service.ask(f"/jobs/{job}").json["state"] for job in slow]
-    pictures.go_on.set()
+    pictures.held.remove("/slow")
 
     assert (quick.status, quick.json["alt_text"]) == (200, TOLD)
     assert set(states) <= {"queued", "running"}
@@ -166,7 +126,7 @@ def test_servers_that_are_slow_keep_no_other_picture_waiting(service: Running, p
         assert service.ask(f"/jobs/{job}/result").json["alt_text"] == TOLD
 
 
-def test_a_batch_delivers_what_it_can_in_order(service: Running, pictures: Pictures) -> None:
+def test_a_batch_delivers_what_it_can_in_order(service: Running, pictures: WebServer) -> None:
     before = left(service)
     pictures.asked.clear()
     urls = [
@@ -207,7 +167,7 @@ def test_a_batch_delivers_what_it_can_in_order(service: Running, pictures: Pictu
     assert answer.headers["X-Credits-Used"] == "20"
 
 
-def test_every_picture_of_a_batch_counts_towards_the_rate_limit(service: Running, pictures: Pictures) -> None:
+def test_every_picture_of_a_batch_counts_towards_the_rate_limit(service: Running, pictures: WebServer) -> None:
     with Database(service.database_url) as database:
         free = open_account(database, name="free", tier="free", credits=100).key.secret
     images = [{"image_url": pictures.url(f"/told-{number}.jpg")} for number in range(12)]
@@ -224,14 +184,14 @@ def run(service: Running, *arguments: str) -> Result:
     return CliRunner().invoke(create_app(), arguments, env=environment)
 
 
-def test_describe_prints_a_text_a_picture(service: Running, pictures: Pictures, tmp_path: Path) -> None:
+def test_describe_prints_a_text_a_picture(service: Running, pictures: WebServer, tmp_path: Path) -> None:
     good, bad = pictures.url("/told-5.jpg"), pictures.url("/missing.jpg")
 
     one = run(service, "describe", good)
     both = run(service, "describe", good, bad, "--mode", "all", "--json")
 
     assert (one.exit_code, one.stdout.strip()) == (0, TOLD), one.stderr
-    (tmp_path / "told.jpg").write_bytes(pictures.files["/told-5.jpg"])
+    (tmp_path / "told.jpg").write_bytes(picture("#100560"))
     (tmp_path / "noise.jpg").write_bytes(b"no picture")
     (tmp_path / "plain.jpg").write_bytes(picture("#14325a", told=None))
     names = ("gone.jpg", "noise.jpg", "told.jpg", "plain.jpg")
@@ -252,7 +212,7 @@ def test_describe_prints_a_text_a_picture(service: Running, pictures: Pictures, 
     assert re.search(r"^/generate\t[1-9]\d*\t[1-9]", used.stdout, re.MULTILINE), used.stdout
 
 
-def test_a_row_of_a_sheet_may_say_its_mode_and_language(service: Running, pictures: Pictures, tmp_path: Path) -> None:
+def test_a_row_of_a_sheet_may_say_its_mode_and_language(service: Running, pictures: WebServer, tmp_path: Path) -> None:
     url = pictures.url("/told-20.jpg")
     sheet = tmp_path / "pictures.csv"
     sheet.write_text(f"Photo,Mode,language\n{url},long,\n{url},,es\n{url},,\n{url},loud,\n")
@@ -270,7 +230,7 @@ def test_a_row_of_a_sheet_may_say_its_mode_and_language(service: Running, pictur
 
 
 def test_a_sheet_of_pictures_is_charged_once_however_often_it_is_sent_and_a_url_once_too(
-    service: Running, pictures: Pictures, tmp_path: Path
+    service: Running, pictures: WebServer, tmp_path: Path
 ) -> None:
     before = left(service)
     urls = [pictures.url(f"/told-{number}.jpg") for number in (7, 8, 9, 7, 10)] + [pictures.url("/missing.jpg")]

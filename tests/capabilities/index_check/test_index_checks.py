@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from search_engine import SearchEngine, search_engine
-from systems import FAST, Running, clean_environment, command, kill, only, run_command, system
+from systems import FAST, Running, clean_environment, command, only, run_command, system
 from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
@@ -88,21 +88,6 @@ def test_urls_are_checked_listed_and_exported(service: Running) -> None:
     assert [row["reason"] for row in exported(service, job_id)] == ["indexed", "not_indexed"]
     assert service.ask(f"/jobs/{job_id}/result").json == job
     assert service.ask(f"/jobs/{job_id}").json["credits"] == {"held": 2, "captured": 2, "released": 0}
-
-
-def test_killed_in_the_middle_nothing_is_lost_or_asked_twice(service: Running, engine: SearchEngine) -> None:
-    engine.asked.clear()
-    engine.delay = 0.05
-    job_id = create(service, *listed_by_half(engine, "k"))
-    wait_for_queries(engine, 40)
-    for pid in service.workers("search_check"):
-        kill(pid, signal.SIGKILL)
-
-    job = wait(service, job_id)
-
-    engine.delay = 0.0
-    assert (job["processed_urls"], job["indexed_count"], job["failed_count"]) == (150, 75, 0)
-    assert_asked_once(engine)
 
 
 def test_a_restart_of_everything_in_the_middle_loses_and_repeats_nothing(tmp_path: Path, engine: SearchEngine) -> None:

@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import wave
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import httpx2
 import numpy as np
-import openai
 import pytest
 import srt
 import tools
@@ -54,7 +55,13 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="module")
-def client(service: Running) -> Iterator[openai.OpenAI]:
+def openai() -> ModuleType:
+    """OpenAI's package, whose import takes a second."""
+    return import_module("openai")
+
+
+@pytest.fixture(scope="module")
+def client(service: Running, openai: ModuleType) -> Iterator[Any]:
     with openai.OpenAI(base_url=f"{service.address}/v1", api_key=service.key, max_retries=0) as made:
         yield made
 
@@ -175,7 +182,7 @@ def test_instructions_are_said_to_be_without_effect(client):
     assert answer.headers["x-ignored-fields"] == "instructions"
 
 
-def test_models_are_listed_and_told_one_by_one(client):
+def test_models_are_listed_and_told_one_by_one(client, openai):
     listed = [model.id for model in client.models.list()]
 
     assert {"whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-tts", "tts-1", "tts-1-hd", "pressroom"} <= set(listed)
@@ -276,7 +283,7 @@ def test_silence_is_an_empty_text_streamed_or_not(client):
     assert [(event.type, event.text) for event in told] == [("transcript.text.done", "")]
 
 
-def test_what_is_no_sound_names_the_file(client):
+def test_what_is_no_sound_names_the_file(client, openai):
     with pytest.raises(openai.BadRequestError) as refused:
         client.audio.transcriptions.create(model="whisper-1", file=("letter.txt", b"Dear reader"))
     assert (refused.value.param, refused.value.code) == ("file", "audio_undecodable")
@@ -343,14 +350,14 @@ def test_the_javascript_client_speaks_listens_and_reads_errors(service, javascri
         ({"input": "a" * 50_001}, "input", "text_too_long"),
     ],
 )
-def test_a_fault_names_the_parameter_as_it_was_sent(client, changed, param, code):
+def test_a_fault_names_the_parameter_as_it_was_sent(client, openai, changed, param, code):
     with pytest.raises(openai.BadRequestError) as refused:
         client.audio.speech.create(**({"model": "tts-1", "voice": "alloy", "input": "Hi."} | changed))
     assert (refused.value.param, refused.value.code) == (param, code)
     assert refused.value.type == "invalid_request_error"
 
 
-def test_an_unknown_model_is_not_found(client):
+def test_an_unknown_model_is_not_found(client, openai):
     with pytest.raises(openai.NotFoundError) as refused:
         client.audio.speech.create(model="davinci", voice="alloy", input="Hi.")
     assert (refused.value.param, refused.value.code) == ("model", "model_not_found")

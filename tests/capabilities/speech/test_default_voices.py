@@ -44,11 +44,3 @@ def test_chapters_and_streams_warn_of_a_robot_too(service: Running, path: str) -
     assert (
         "models fetch kokoro-82m" in service.ask(path, {"text": "Buenos días.", "language": "es"}).headers["X-Warning"]
     )
-
-
-@pytest.mark.parametrize("path", ["/tts/batch", "/tts/stream"])
-def test_chapters_and_streams_are_natural_as_well(service: Running, path: str) -> None:
-    spoken = service.ask(path, {"text": "It was a dark and stormy night. The rain fell in torrents."})
-
-    assert (spoken.status, spoken.headers["X-Engine"]) == (200, "hibari"), spoken.body
-    assert len(spoken.body) > 20_000

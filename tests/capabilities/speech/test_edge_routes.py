@@ -75,7 +75,7 @@ def test_a_probed_edge_speaks_and_says_so(service: Running, fake: EdgeService) -
     assert fake.most_open <= 4
 
 
-@pytest.mark.parametrize("fault", ["forbidden", "too_many", "stall", "cut", "empty"])
+@pytest.mark.parametrize("fault", ["forbidden", "stall"])
 def test_who_named_no_voice_is_served_by_espeak_when_edge_fails(
     service: Running, fake: EdgeService, fault: str
 ) -> None:
@@ -100,14 +100,6 @@ def test_who_named_an_edge_voice_gets_503_and_pays_nothing(service: Running, fak
         assert answer.json["code"] == "engine_unavailable"
     usage = service.ask("/usage").json
     assert (usage["credits_remaining"], usage["credits_held"]) == (before, 0)
-
-
-def test_a_fault_that_passes_is_not_noticed(service: Running, fake: EdgeService) -> None:
-    fake.fail("forbidden", times=1)
-
-    answer = service.ask("/tts", {"text": TEXT, "voice_name": VOICE})
-
-    assert (answer.status, answer.headers["X-Engine"]) == (200, "edge")
 
 
 def test_a_stream_that_breaks_ends_without_its_last_chunk_and_what_was_spoken_is_charged(

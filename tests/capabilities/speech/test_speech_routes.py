@@ -288,15 +288,11 @@ def test_a_long_text_holds_up_no_short_one(service: Running) -> None:
     # A German voice spells Braille out, sign by sign: at this speed, hours of sound.
     long = service.submit({"text": "⠿" * 5_000, "language": "de", "speed": 0.5}, "/tts")
     service.wait_for_state(long, "running")
-    began = time.monotonic()
     for _ in range(3):
         assert service.ask("/tts", {"text": "Short."}).status == 200
-    took = time.monotonic() - began
-    still = service.ask(f"/jobs/{long}").json["state"]
-    service.wait_for_state(long)
 
-    assert still == "running"
-    assert took < time.monotonic() - began
+    # It runs still, or there would be nothing to cancel.
+    assert service.ask(f"/jobs/{long}/cancel", {}, method="POST").json["state"] == "cancelled"
 
 
 def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp_path: Path) -> None:
@@ -316,10 +312,10 @@ def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp
         assert "192 kb/s" in said_of(file.read_bytes())
     # From standard input, a text of more parts than one, as a format that is not what comes.
     long = tmp_path / "long.flac"
-    assert say("-", "-o", str(long), "--speed", "4", text="A very short sentence. " * 900).returncode == 0
+    assert say("-", "-o", str(long), "--speed", "4", text="A very short sentence. " * 450).returncode == 0
     said = said_of(long.read_bytes(), "-c", "copy")
     assert "flac" in said
-    assert int(said.partition("Duration: 00:")[2][:2]) >= 4, said
+    assert int(said.partition("Duration: 00:")[2][:2]) >= 2, said
     kept = say(str(text), "-o", str(plain))
     assert (kept.returncode, "--overwrite" in kept.stderr) == (1, True)
     failed = say(str(text), "-o", str(plain), "--voice", "nobody", "--overwrite")

@@ -21,11 +21,13 @@ from http_service import form
 from spoken import RATE, encoded, ffmpeg, samples_of
 from systems import FAST, Answer, Running, clean_environment, command, kill, run_command, system
 from waiting import wait_for
+from web_server import web_server
 
 from capabilities.speech.engines.espeak.espeak import Espeak
 from pipeline.accounts.accounts import open_account
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
+from pressroom import Pressroom
 from workers.media.audio.pcm import encode_wav
 from workers.media.audio.track import Samples
 
@@ -42,6 +44,7 @@ SETTINGS = FAST | {
     "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.1",
     "PRESSROOM_TRANSCRIPTION__MAX_HOURS": "0.1",
     "PRESSROOM_TRANSCRIPTION__WINDOW_SECONDS": "4",
+    "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
 }
 IDLE = [argument for pool in ("synthesis", "vision", "search_check", "made_up") for argument in ("--pool", f"{pool}=0")]
 
@@ -191,6 +194,51 @@ def wait_for_no_uploads(service: Running) -> None:
     wait_for(lambda: not any(path.is_file() for path in uploads.rglob("*")), about=lambda: [*uploads.rglob("*")])
 
 
+# Long recordings.
+
+
+def heavy(samples: Samples, size: int) -> bytes:
+    """Return samples as a WAV file that has so many bytes more, in a chunk that nobody reads."""
+    plain = wav(samples)
+    return plain[:12] + b"junk" + size.to_bytes(4, "little") + bytes(size) + plain[12:]
+
+
+def test_a_recording_of_60_mb_is_uploaded_in_pieces_and_transcribed(service: Running) -> None:
+    before, _ = balance(service)
+
+    with Pressroom(service.key, url=service.address) as client:
+        transcript = client.transcribe(heavy(SENTENCE, 60_000_000))
+
+    assert (transcript.text, transcript.credits_used, before - balance(service)[0]) == (SAID, 5, 5)
+    wait_for_no_uploads(service)
+
+
+def test_a_recording_behind_a_url_is_downloaded_and_transcribed(service: Running) -> None:
+    with web_server() as web:
+        episode = web.redirect("/episode", web.serve("/episode.wav", wav(SENTENCE), "audio/wav"))
+        answer = service.ask("/transcriptions", {"url": episode, "response_format": "text"})
+
+    assert (answer.status, answer.body.decode(), answer.headers["X-Credits-Used"]) == (200, SAID, "5")
+    wait_for_no_uploads(service)
+
+
+def test_a_url_that_gives_no_recording_costs_nothing(service: Running) -> None:
+    with web_server() as web:
+        urls = {
+            web.serve("/page", b"<html>Hello</html>", "text/html; charset=utf-8"): "recording_url_no_audio",
+            web.serve("/feed", b"<rss></rss>", "application/rss+xml"): "recording_url_no_audio",
+            web.fail("/gone", 404): "recording_url_failed",
+            web.serve("/text.mp3", b"no sound at all", "audio/mpeg"): "audio_undecodable",
+        }
+        answers = {url: service.ask("/transcriptions", {"url": url}) for url in urls}
+
+    assert {url: (answer.status, answer.json["code"]) for url, answer in answers.items()} == {
+        url: (400, code) for url, code in urls.items()
+    }
+    assert {answer.headers["X-Credits-Used"] for answer in answers.values()} == {"0"}
+    wait_for_no_uploads(service)
+
+
 # Whatever people upload.
 
 
@@ -318,12 +366,11 @@ def wait_for_progress(service: Running, job_id: str, *, seconds: float) -> None:
 
 
 def test_a_worker_that_is_killed_costs_a_window_and_neither_a_word_nor_a_credit(service: Running) -> None:
-    # So long that it is not done before a busy machine comes to kill its worker.
-    longer = wav(np.concatenate([LONG, LONG]))
-    whole = send(service, longer, {"response_format": "verbose_json"}).json
+    recording = wav(LONG)
+    whole = send(service, recording, {"response_format": "verbose_json"}).json
     [worker] = service.workers("transcription")
-    job_id = send(service, longer, {"response_format": "verbose_json"}, Prefer="respond-async").json["id"]
-    wait_for_progress(service, job_id, seconds=4)
+    job_id = send(service, recording, {"response_format": "verbose_json"}, Prefer="respond-async").json["id"]
+    wait_for_progress(service, job_id, seconds=1)
     assert kill(worker)
 
     job = service.wait_for_state(job_id)

@@ -1,18 +1,15 @@
 """The database as the API and the workers reach it: what comes back is asked again, what may not be is told apart."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
-from uuid import RFC_4122
 
 import psycopg
 import pytest
 
 from pipeline.database import SQL, AsyncDatabase, Database, Statement, assignments, columns, database
 from pipeline.errors import ServiceUnavailable
-from pipeline.identifiers import uuid7
 
 SAY: Statement[int] = Statement("SELECT 7 AS said", {}, lambda rows: int(rows[0]["said"]))
 #: What may have been carried out when its connection is lost.
@@ -135,24 +132,3 @@ def test_only_a_fragment_becomes_part_of_a_statement() -> None:
 
 def test_columns_are_set_from_parameters_of_their_names() -> None:
     assert assignments(["name", "index"]) == '"name" = %(name)s, "index" = %(index)s'
-
-
-def test_uuids_are_of_version_7() -> None:
-    made = [uuid7() for _ in range(1_000)]
-
-    assert {(one.version, one.variant) for one in made} == {(7, RFC_4122)}
-    assert len(set(made)) == 1_000
-
-
-def test_later_uuids_sort_later() -> None:
-    first = uuid7()
-    time.sleep(0.002)
-
-    assert first < uuid7()
-
-
-def test_uuids_tell_their_millisecond() -> None:
-    before = time.time_ns() // 1_000_000
-    made = uuid7().int >> 80
-
-    assert before <= made <= time.time_ns() // 1_000_000

@@ -43,16 +43,3 @@ def test_a_job_of_ten_thousand_items_runs_from_end_to_end(bench):
     while bench.database.run(lifecycle.purge()) is not None:
         pass
     assert bench.items(job_id) == []
-
-
-def test_a_job_of_ten_thousand_items_is_cancelled_in_the_middle(bench):
-    bench.database.run(lifecycle.grant_credits(bench.payer.account_id, ITEMS))
-    job_id = bench.job_of(*[1] * ITEMS, slice_size=10)
-    bench.report_all(bench.claim(250))
-    leased = bench.claim(250)
-
-    bench.cancel(job_id)
-
-    assert bench.job(job_id)["credits_captured"] == 250
-    assert bench.balance() == 1_000 + ITEMS - 250
-    assert bench.report_all(leased) == []

@@ -28,14 +28,6 @@ def test_a_claim_leases_an_item_and_starts_its_job(bench):
     assert bench.job(job_id)["started_at"] is not None
 
 
-def test_a_big_job_waits_behind_everybodys_first_slice(bench):
-    big = bench.job_of(*[1] * 40, slice_size=10)
-    other = open_account(bench.database)
-    small = bench.job_of(payer=other, slice_size=10)
-
-    assert taken(bench, 11) == [(big, index) for index in range(10)] + [(small, 0)]
-
-
 def test_ten_thousand_small_jobs_are_as_one_big_one(bench):
     mine = [bench.job_of(slice_size=2) for _ in range(6)]
     theirs = bench.job_of(1, 1, 1, payer=open_account(bench.database), slice_size=2)
@@ -60,18 +52,6 @@ def test_a_kind_whose_items_are_all_being_taken_gives_way_to_the_next(bench):
         other.execute("SELECT FROM item WHERE kind = 'sketch' FOR NO KEY UPDATE")
         (item,) = bench.database.run(lifecycle.claim({"sketch": 1, "song": 1}, lease_for=LEASE))
     assert item.kind == "song"
-
-
-# An item that has crashed a worker goes alone
-
-
-def crashed(bench: Workbench, *, price: int = 1):
-    """Return a job whose item has crashed once and is ready again."""
-    job_id = bench.job_of(price)
-    bench.kill_worker(bench.claim_one())
-    bench.database.run(lifecycle.reap())
-    bench.wake_early()
-    return job_id
 
 
 def test_crashed_items_of_a_lane_that_is_one_request_go_out_together(bench):

@@ -49,6 +49,3 @@ def index_moves(bench):
         bench.database.run(Statement(statement))
     (row,) = bench.read("SELECT n_tup_upd - n_tup_hot_upd AS moves FROM pg_stat_user_tables WHERE relname = 'item'")
     return row["moves"]
-
-
-# raise_hold

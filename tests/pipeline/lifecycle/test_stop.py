@@ -7,22 +7,10 @@ from payers import open_account
 from pipeline import lifecycle
 
 
-def cancel(bench, job_id):
-    bench.cancel(job_id)
-    return "cancelled", lifecycle.CANCELLED
-
-
-def expire(bench, job_id):
-    bench.let_expire(job_id)
-    assert bench.database.run(lifecycle.expire()) == job_id
-    return "expired", lifecycle.EXPIRED
-
-
 def suspend(bench, job_id):
     bench.database.run(lifecycle.suspend_account(bench.payer.account_id, suspended=True))
     assert bench.database.run(lifecycle.end_suspended()) == job_id
     bench.database.run(lifecycle.suspend_account(bench.payer.account_id, suspended=False))
-    return "cancelled", lifecycle.SUSPENDED
 
 
 def test_only_what_is_past_its_deadline_expires_the_longest_overdue_first(bench):

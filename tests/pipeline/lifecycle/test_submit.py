@@ -30,13 +30,6 @@ def test_a_request_becomes_a_queued_job_with_its_hold_and_its_items_in_order(ben
     assert bench.entries(job_id) == [("hold", -6, 6)]
 
 
-def test_the_answer_says_what_is_left_and_when_the_job_was_made(bench):
-    submitted = bench.submit(4)
-
-    assert (submitted.outcome, submitted.available, submitted.required) == ("accepted", 996, 4)
-    assert submitted.created_at == bench.job(submitted.job_id)["created_at"]
-
-
 def test_only_a_valid_key_of_the_account_submits(bench):
     other = open_account(bench.database)
     unknown = Payer(uuid4(), bench.payer.api_key_id, "")
@@ -51,9 +44,6 @@ def test_only_a_valid_key_of_the_account_submits(bench):
 def test_a_job_needs_an_item(bench):
     with pytest.raises(ValueError, match="at least one item"):
         lifecycle.submit(submission(bench.payer, []))
-
-
-# Idempotency-Key
 
 
 def test_what_was_refused_or_late_or_failed_by_our_fault_uses_no_key_up(bench):

@@ -1,5 +1,6 @@
 """Failures are grouped by what went wrong, few of them at a time, and what was tried again counts once."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -74,9 +75,9 @@ def test_a_job_that_was_tried_again_is_counted_no_more_and_what_it_became_is(dat
     assert groups(database)["engine_broken"].jobs == 1
 
 
-def test_the_jobs_are_found_by_their_index_however_many_there_are(database_url: str) -> None:
+def test_the_jobs_are_found_by_their_index_however_many_there_are(make_database: Callable[..., str]) -> None:
     statement = read_failures(DAY)
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(make_database()) as connection:
         connection.execute("SET enable_seqscan = off")
         plan = "\n".join(
             row[0] for row in connection.execute(f"EXPLAIN {statement.sql}", statement.parameters).fetchall()

@@ -21,7 +21,6 @@ from pipeline.operations.processes import (
     HASH,
     Process,
     ProcessReporter,
-    Teller,
     gone_fields,
     is_alive,
     read_processes,
@@ -133,7 +132,7 @@ def test_a_process_tells_its_memory_until_it_ends(redis_url: str, monkeypatch: p
 
 
 def test_a_process_that_is_silent_is_gone() -> None:
-    teller = Teller(lambda: "api")
+    teller = ProcessReporter(lambda: "api", Settings())
     told = json.loads(teller.tell())
     fields = {
         b"now": json.dumps(told),

@@ -10,10 +10,7 @@ from pipeline.webhooks.signing import make_secret, sign, signed_headers
 def test_a_known_message_has_its_known_signature() -> None:
     # The example of the Standard Webhooks libraries.
     signature = sign(
-        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-        "msg_p5jXN8AQM9LWM0D4loKWxJek",
-        1_614_265_330,
-        '{"test": 2432232314}',
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, '{"test": 2432232314}'
     )
 
     assert signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="

@@ -35,7 +35,7 @@ def test_a_restored_system_has_accounts_results_and_ledger(tmp_path: Path) -> No
 
     restored = run_command("restore", str(file), "--data", str(tmp_path / "other"))
     assert (restored.returncode, restored.stderr) == (0, "")
-    with system(tmp_path / "other", *only("synthesis")) as other:
+    with system(tmp_path / "other", *only()) as other:
         other.__dict__["key"] = key  # the account's, restored with it
         assert other.ask(f"/jobs/{job}/result").body == made.body
         with Database(other.database_url) as database:

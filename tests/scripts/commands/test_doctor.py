@@ -15,8 +15,7 @@ from capabilities.index_check import doctor
 from capabilities.index_check.engines.search.keyed_apis import Serper
 from capabilities.index_check.engines.search.result_pages import DuckDuckGo
 from capabilities.index_check.providers import pacing
-from capabilities.index_check.providers.circuit_breaker import note
-from capabilities.index_check.providers.transitions import Event
+from capabilities.index_check.providers.circuit_breaker import Event, note
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.offers.offers import Offer, publish_offers
@@ -109,7 +108,10 @@ def test_the_doctor_tells_whose_account_is_empty_and_what_helps(
 
     said = said_by(pressroom("doctor"))
 
-    assert "nothing left to pay with: top its account up, or set another PRESSROOM_SEARCH__SERPER__API_KEY" in said
+    assert (
+        "account at the search provider is empty: top its account up, or set another PRESSROOM_SEARCH__SERPER__API_KEY"
+        in said
+    )
     assert "nobody answers for Google" not in said
     assert "canary" not in said
 

@@ -17,11 +17,12 @@ from ran import Ran
 from systems import clean_environment, command
 from webhook_receiver import webhook_receiver
 
-from capabilities.index_check.monitors.monitor import NewMonitor, add_monitor
+from capabilities.index_check.monitors.monitor import add_monitor
 from pipeline import lifecycle
+from pipeline.accounts.keys import Caller
 from pipeline.database import Database, Statement
 from pipeline.lifecycle.jobs import find_job
-from pipeline.operations.processes import HASH, SIGN, Teller
+from pipeline.operations.processes import HASH, SIGN, ProcessReporter
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 from pipeline.wakes.broker import WakeBroker, connect
@@ -185,17 +186,10 @@ def test_a_sweep_deletes_what_the_kinds_keep_for_a_while(
 def test_a_sweep_makes_the_jobs_of_monitors_and_sends_events(
     sweep: Callable[..., dict[str, str]], database: Database, payer: Payer
 ) -> None:
-    monitor = NewMonitor(
-        account_id=payer.account_id,
-        api_key_id=payer.api_key_id,
-        every="day",
-        name=None,
-        request={},
-        urls=["https://e.example/"],
-        sitemap_url=None,
-        webhook_id=None,
-    )
-    database.run(add_monitor(monitor, most=1))
+    columns = dict.fromkeys(("name", "sitemap_url", "webhook_id"))
+    columns |= {"every": "day", "request": {}, "urls": ["https://e.example/"], "until_indexed": False}
+    caller = Caller(payer.account_id, payer.api_key_id, "free")
+    database.run(add_monitor(uuid4(), caller, columns, most=1))
     with webhook_receiver() as receiver:
         webhook = NewWebhook(payer.account_id, receiver.url)
         database.run(add_webhook(webhook))
@@ -234,7 +228,7 @@ def test_functions_of_another_version_stay_while_a_process_of_it_may_run(
     old = "lifecycle_ba9876543210"
     with psycopg.connect(database_url) as connection:
         connection.execute(f"CREATE SCHEMA {old}; COMMENT ON SCHEMA {old} IS '2020-01-01 00:00:00+00'")
-    told = json.loads(Teller(lambda: "synthesis").tell())
+    told = json.loads(ProcessReporter(lambda: "synthesis", Settings()).tell())
 
     def swept(**changed: Any) -> str:
         with redis.Redis.from_url(redis_url) as client:

@@ -172,7 +172,7 @@ def test_a_taken_port_is_an_error_unless_any_port_will_do(shared: Running, tmp_p
     port = shared.address.rpartition(":")[2]
     run = run_command("up", "--port", port, "--data", str(tmp_path / "data"))
     assert (run.returncode, "--port" in run.stderr) == (1, True)
-    with system(tmp_path / "data", "--port", port, "--any-port", *only("synthesis")) as other:
+    with system(tmp_path / "data", "--port", port, "--any-port", *only()) as other:
         assert other.address != shared.address
         assert status(other.address) == status(shared.address) == 200
 
@@ -199,36 +199,33 @@ def test_a_server_that_was_killed_is_started_again_with_its_data(shared: Running
     wait_for(lambda: status(shared.address) == 200)
 
 
-def test_a_stopped_system_leaves_nothing_but_its_data(tmp_path: Path):
-    with system(tmp_path / "data", "--pool", "synthesis=2", *only("synthesis")) as first:
-        assert len(next(pool for pool in supervision.pools(first.data) if pool.name == "synthesis").pids) == 2
-        key = (first.data / "first-key").read_text()
+def test_nothing_but_data_is_left_after_a_stop_or_a_kill_and_the_next_start_finds_everything(tmp_path: Path):
+    data = tmp_path / "data"
+    with system(data, "--pool", "synthesis=2", *only("synthesis")) as first:
+        assert len(next(pool for pool in supervision.pools(data) if pool.name == "synthesis").pids) == 2
+        key = (data / "first-key").read_text()
         assert first.stop() == 0
         assert first.processes() == []
-        assert control.find_system(first.data) is None
-        assert not (first.data / "system.json").exists()
-    with system(tmp_path / "data", *only("synthesis")) as again:
+        assert control.find_system(data) is None
+        assert not (data / "system.json").exists()
+    with system(data, *only("synthesis")) as killed:
         # Nobody has signed in: the link is told of again, with the address of this start.
-        again.wait_for_line("hello.wav")
-        assert "Sign in" in again.written()
-        link = (again.data / "first-sign-in").read_text().strip()
-        assert link.startswith(f"{again.address}/dashboard/sign-in/link?token=")
-        assert (again.data / "first-key").read_text() == key
-        assert accounts(control.find_system(again.data).database_url) == 1
-
-
-def test_nothing_is_left_after_a_kill_and_the_next_start_finds_everything(tmp_path: Path):
-    with system(tmp_path / "data", *only("synthesis")) as killed:
+        killed.wait_for_line("hello.wav")
+        assert "Sign in" in killed.written()
+        link = (data / "first-sign-in").read_text().strip()
+        assert link.startswith(f"{killed.address}/dashboard/sign-in/link?token=")
+        assert (data / "first-key").read_text() == key
+        assert accounts(killed.database_url) == 1
         assert len(killed.processes()) >= 8
         with Database(killed.database_url) as database:
-            assert database.run(use_link((killed.data / "first-sign-in").read_text().strip().partition("token=")[2]))
+            assert database.run(use_link(link.partition("token=")[2]))
         killed.process.kill()
         killed.process.wait()
         port = killed.address.rpartition(":")[2]
         # At once, while the killed one drains.
-        with system(tmp_path / "data", "--port", port, *only("synthesis")) as again:
+        with system(data, "--port", port, *only()) as again:
             assert again.address == killed.address
-            assert accounts(control.find_system(again.data).database_url) == 1
+            assert accounts(again.database_url) == 1
             # Somebody has signed in: the link is not told of again.
             again.wait_for_line("hello.wav")
             assert "Sign in" not in again.written()
@@ -239,7 +236,7 @@ def test_on_a_terminal_the_key_is_shown_last_in_readable_lines_and_kept_in_a_pri
     data = tmp_path / "data"
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        command("up", "--port", "0", "--data", str(data), *only("synthesis")),
+        command("up", "--port", "0", "--data", str(data), *only()),
         env=clean_environment(),
         stdin=theirs,
         stdout=theirs,

@@ -51,7 +51,7 @@ def test_unknown_name_is_refused_and_says_where_the_names_are() -> None:
         find_model("whisper-hugest")
 
 
-@pytest.mark.parametrize("name", ["weights.pt", "model.pkl", "run.py", "../a.onnx", "/etc/a.json", "a", "a.pth"])
+@pytest.mark.parametrize("name", ["weights.ckpt", "model.pkl", "run.py", "../a.onnx", "/etc/a.json", "a", "a.pth"])
 def test_file_that_may_hold_a_program_or_lies_elsewhere_is_not_accepted(tmp_path: Path, name: str) -> None:
     path = write(tmp_path, ENTRY.format(name="bad", rest=f'files = [{{ name = "{name}" }}]'))
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn
 from uuid import UUID
@@ -15,6 +16,7 @@ import pytest
 import redis
 import structlog
 from made_up import MadeUp, MadeUpHandler, MadeUpOutput
+from model_server import ModelServer, chat
 from payers import Payer
 from servers import WAITS_FOR_US
 from structlog.contextvars import merge_contextvars
@@ -28,11 +30,15 @@ from pipeline.errors import NotReady, ServiceUnavailable
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import Limits, Stored
 from pipeline.lifecycle.jobs import Item, Job, find_items, find_job
-from pipeline.operations.metrics import Metrics
+from pipeline.marks.identity import make_identity
+from pipeline.marks.receipts import TokenCount, write_receipt
+from pipeline.operations.metrics import HASH, TOKENS, Metrics, read_sums
 from pipeline.settings import Settings
+from pipeline.settings.endpoints import EndpointSettings
 from pipeline.storage.artifacts import Artifacts, StoreUnavailable, open_store
 from pipeline.wakes import notices
 from pipeline.wakes.broker import WakeBroker, connect
+from workers.engines.endpoints.client import EndpointClient
 from workers.engines.resources import Resources
 from workers.handler import Done, Failed, Release
 from workers.media.audio.ffmpeg import FfmpegFailed
@@ -41,6 +47,8 @@ from workers.pool.handlers import load_handlers
 from workers.pool.run import Runner
 
 KIND = MadeUp()
+#: An outcome of a run of one item.
+DONE = [Done(MadeUpOutput(), engine="made_up")]
 
 
 class Said(Stored):
@@ -111,6 +119,18 @@ class Pool:
     def items(self, job: Job) -> list[Item]:
         return self.database.run(find_items(job.id))
 
+    def begin(self) -> threading.Thread:
+        """Drain in a thread, and return it."""
+        working = threading.Thread(target=self.runner.drain)
+        working.start()
+        return working
+
+    def stop_for_ended(self, working: threading.Thread) -> None:
+        """Wait until the process was given up, and stop the thread, which would go on without its database."""
+        assert self.ended.wait(60)
+        self.runner.stop()
+        working.join(timeout=60)
+
     def finish(self, job: Job, *, seconds: float = 120) -> Job:
         """Drain, with the sweep's help, until the job has ended."""
         until = time.monotonic() + seconds
@@ -142,6 +162,27 @@ def test_a_job_is_done_captured_and_announced(pool: Pool) -> None:
     notice = listener.get_message(timeout=30)
     assert notices.read_notice(notice["data"]) == [job.id]
     listener.close()
+
+
+def test_tokens_are_in_the_receipt_and_the_metrics(pool: Pool, monkeypatch: Any) -> None:
+    with ModelServer({"/chat/completions": chat("A dog.")}) as server:
+        client = EndpointClient("house", EndpointSettings(url=server.url))
+
+        def run(tasks: Any) -> Any:
+            client.post("/chat/completions", {})
+            client.post("/chat/completions", {})
+            return DONE
+
+        monkeypatch.setattr(pool.handler, "run", run)
+        job = pool.finish(pool.submit({}))
+        client.close()
+    pool.runner._reporter.flush_metrics()
+
+    receipt = write_receipt(
+        job, pool.items(job), request_hash=b"", ledger=(), origin=None, version="1", identity=make_identity()
+    )
+    assert receipt.receipt.items[0].tokens == {"house": TokenCount(prompt=600, completion=80)}
+    wait_for(lambda: sum(one.value for one in read_sums(pool.redis.hgetall(HASH)) if one.name == TOKENS) == 680)
 
 
 def test_a_failing_item_never_fails_its_neighbours(pool: Pool) -> None:
@@ -177,7 +218,7 @@ def test_a_run_that_takes_longer_than_a_heartbeat_is_logged_once_while_it_goes_o
         while not any(line["event"] == "run started" for line in logged) and time.monotonic() < until:
             time.sleep(0.02)
         time.sleep(3 * pool.settings.work.heartbeat_seconds)
-        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+        return DONE
 
     monkeypatch.setattr(pool.handler, "run", run)
     job = pool.finish(pool.submit({}))
@@ -223,12 +264,11 @@ def test_progress_is_written_while_an_item_runs(pool: Pool, monkeypatch: Any) ->
         while not enough.wait(0.02):
             step += 1
             tasks[0].progress(step, 100_000)
-        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+        return DONE
 
     monkeypatch.setattr(pool.handler, "run", run)
     job = pool.submit({})
-    working = threading.Thread(target=pool.runner.drain)
-    working.start()
+    working = pool.begin()
     seen: set[int] = set()
     until = time.monotonic() + 120
     while len(seen) <= 3 and time.monotonic() < until:
@@ -244,8 +284,7 @@ def test_progress_is_written_while_an_item_runs(pool: Pool, monkeypatch: Any) ->
 def test_a_cancelled_item_stops_while_it_runs_and_is_not_charged(pool: Pool, monkeypatch: Any) -> None:
     monkeypatch.setattr(MadeUp, "limits", Limits(run=timedelta(hours=1)))
     job = pool.submit({"do": "sleep", "seconds": 1_800})
-    working = threading.Thread(target=pool.runner.drain)
-    working.start()
+    working = pool.begin()
     while pool.job(job.id).state == "queued":
         time.sleep(0.01)
 
@@ -273,8 +312,7 @@ def test_a_stopping_process_gives_back_what_it_can_not_finish_and_another_goes_o
 
     monkeypatch.setattr(pool.handler, "run", run)
     job = pool.submit({})
-    working = threading.Thread(target=pool.runner.drain)
-    working.start()
+    working = pool.begin()
     while not pool.job(job.id).progress:
         time.sleep(0.01)
 
@@ -294,12 +332,8 @@ def test_a_hung_item_is_failed_as_timed_out_and_ends_its_process(pool: Pool, mon
     monkeypatch.setattr(MadeUp, "limits", Limits(run=timedelta(seconds=0.3)))
     job = pool.submit({"do": "hang"})
 
-    working = threading.Thread(target=pool.runner.drain)
-    working.start()
+    pool.stop_for_ended(pool.begin())
 
-    assert pool.ended.wait(60)
-    pool.runner.stop()  # what ends the process is not here, and the thread would go on without its database
-    working.join(timeout=60)
     hung = pool.job(job.id)
     assert (hung.state, hung.credits_captured) == ("failed", 0)
     assert hung.error["code"] == "timed_out"
@@ -313,7 +347,7 @@ def test_an_item_that_stands_still_is_failed_and_one_that_moves_may_take_its_tim
         for step in range(35):
             tasks[0].progress(step, 35)
             time.sleep(0.1)
-        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+        return DONE
 
     with monkeypatch.context() as patched:
         patched.setattr(pool.handler, "run", move)
@@ -323,12 +357,8 @@ def test_an_item_that_stands_still_is_failed_and_one_that_moves_may_take_its_tim
     assert not pool.ended.is_set()
     still = pool.submit({"do": "hang"})
 
-    working = threading.Thread(target=pool.runner.drain)
-    working.start()
+    pool.stop_for_ended(pool.begin())
 
-    assert pool.ended.wait(60)
-    pool.runner.stop()  # what ends the process is not here, and the thread would go on without its database
-    working.join(timeout=60)
     error = pool.job(still.id).error
     assert error["code"] == "timed_out"
     assert "no progress" in error["message"]
@@ -359,7 +389,7 @@ def test_several_slots_run_at_once_and_a_crashed_item_runs_alone(pool: Pool, mon
             full.wait(60)
         seen[me] = set(running)
         running.discard(me)
-        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+        return DONE
 
     monkeypatch.setattr(pool.handler, "run", run)
     jobs = [pool.submit({}) for _ in range(8)]
@@ -388,12 +418,11 @@ def test_a_busy_process_with_several_slots_gets_idle_now_and_then_for_a_crashed_
         begun.release()
         assert woken.wait(60)
         time.sleep(0.06)
-        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+        return DONE
 
     monkeypatch.setattr(pool.handler, "run", run)
     others = [pool.submit({}) for _ in range(40)]
-    working = threading.Thread(target=pool.runner.drain)
-    working.start()
+    working = pool.begin()
     for _ in range(2):
         assert begun.acquire(timeout=60)
     pool.database.run(lifecycle.wake_waiting())  # by now the process is busy, and stays so
@@ -416,12 +445,11 @@ def test_a_long_item_holds_up_no_other_while_there_are_slots(pool: Pool, monkeyp
         if tasks[0].item.input:
             begun.set()
             go_on.wait(60)
-        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+        return DONE
 
     monkeypatch.setattr(pool.handler, "run", run)
     long = pool.submit({"is": "long"})
-    working = threading.Thread(target=pool.runner.drain)
-    working.start()
+    working = pool.begin()
     assert begun.wait(60)
     time.sleep(0.5)  # it would be alone by now, if anything wanted to
 
@@ -456,8 +484,7 @@ class Reports:
     def meet(self) -> Job:
         """Return a job, one item an output, whose reports have met."""
         job = self._pool.submit(*({} for _ in self._outputs))
-        working = threading.Thread(target=self._pool.runner.drain)
-        working.start()
+        working = self._pool.begin()
         for _ in self._outputs:
             assert self._started.acquire(timeout=60)
         with psycopg.connect(self._pool.url) as other:
@@ -490,16 +517,13 @@ def test_a_report_that_can_not_be_written_costs_its_neighbours_nothing(pool: Poo
     assert pool.finish(pool.submit({})).state == "succeeded"  # its slot is free again
 
 
-@pytest.mark.parametrize("raises", [True, False], ids=["raised", "returned"])
 @pytest.mark.parametrize(
-    "error",
+    ("error", "raises"),
     [
-        StoreUnavailable("no store"),
-        DatabaseUnavailable("no database"),
-        FfmpegFailed("no room"),
-        OSError(errno.ENOSPC, "full"),
+        *product([StoreUnavailable("no store"), DatabaseUnavailable("no database"), FfmpegFailed("no room")], (0, 1)),
+        (OSError(errno.ENOSPC, "full"), True),
     ],
-    ids=lambda error: type(error).__name__,
+    ids=lambda one: type(one).__name__ if isinstance(one, Exception) else "raised" if one else "returned",
 )
 def test_what_a_passing_fault_of_ours_keeps_from_its_end_is_tried_again(
     pool: Pool, monkeypatch: Any, raises: bool, error: Any
@@ -510,10 +534,10 @@ def test_what_a_passing_fault_of_ours_keeps_from_its_end_is_tried_again(
     def run(tasks: Any) -> Any:
         tries.append(tasks[0].attempts)
         if len(tries) <= most:
-            if raises or isinstance(error, OSError):
+            if raises:
                 raise error
             return [Failed(error)]
-        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+        return DONE
 
     monkeypatch.setattr(outcomes, "RETRY_PASSING_AFTER", [0.0])
     monkeypatch.setattr(pool.handler, "run", run)
@@ -533,7 +557,7 @@ def test_what_was_done_is_reported_where_nothing_can_be_claimed(pool: Pool, monk
 
     def run(tasks: Any) -> Any:
         done.set()
-        return [Done(MadeUpOutput(index=0, pid=0), engine="made_up")]
+        return DONE
 
     monkeypatch.setattr(pool.runner._claimer, "next", claim)
     monkeypatch.setattr(pool.handler, "run", run)
@@ -560,8 +584,7 @@ def test_a_stop_waits_for_what_another_thread_is_claiming(pool: Pool, monkeypatc
     other = threading.Thread(target=pool.runner._rounds.ask, args=[None])
     other.start()
     assert claiming_now.wait(60)
-    drain = threading.Thread(target=pool.runner.drain)
-    drain.start()
+    drain = pool.begin()
     pool.runner.stop()
     drain.join(0.5)
     assert drain.is_alive()

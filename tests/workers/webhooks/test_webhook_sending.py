@@ -131,19 +131,6 @@ def test_an_address_that_wants_no_more_gets_no_more(
     assert (delivery(database)["state"], delivery(database)["attempts"]) == ("failed", 1)
 
 
-def test_a_private_address_is_not_so_much_as_connected_to(database: Database, payer: Payer, receiver: Receiver) -> None:
-    guarded = WebhookSending(Settings(fetch={"allow_networks": "203.0.113.0/24"}))
-    hook(database, payer, receiver.url)
-    database.run(add_delivery(hook(database, payer, "http://localhost:1/").id, BODY))
-
-    guarded.send_due(database)
-
-    rows = database.run(Statement("SELECT state, status, error FROM webhook_delivery"))
-    assert [(row["state"], row["status"]) for row in rows] == [("failed", None)] * 3
-    assert all("not a public one" in row["error"] for row in rows)
-    assert receiver.events == []
-
-
 def test_who_does_not_answer_is_left_after_a_while_and_holds_up_no_other(
     database: Database, payer: Payer, receiver: Receiver
 ) -> None:

@@ -10,12 +10,13 @@ from pipeline.log import get_logger
 from workers.engines import never
 from workers.engines.endpoints.client import Call, EndpointClient
 from workers.engines.endpoints.errors import AnswerInvalid, EndpointFailed, RequestRefused
+from workers.engines.tokens import Tokens, counting, current
 
 log = get_logger(__name__)
 
 #: A chat answer is text; more bytes than this are no answer.
 MOST_ANSWER = 2**20
-#: What models that think aloud write before their answer, and the fence that many put around JSON.
+#: The thoughts that some models write before their answer, and the fence that many put around JSON.
 THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 FENCE = re.compile(r"^\s*```(?:json)?\s*(.*?)\s*```\s*$", re.DOTALL)
 #: Fields that some servers or models refuse, by words of the refusal, and what is sent instead.
@@ -28,11 +29,12 @@ REFUSABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Messages, the JSON schema of the answer, and the most tokens that it may have."""
+    """Messages, the JSON schema of the answer, and the most tokens that it may have; `tokens` counts them."""
 
     messages: Sequence[Mapping[str, Any]]
     schema: Mapping[str, Any]
     most: int
+    tokens: Tokens = field(default_factory=current)
 
 
 @dataclass(slots=True)
@@ -123,21 +125,14 @@ class ChatModel:
 
     def _read(self, body: bytes | EndpointFailed, question: Question) -> Mapping[str, Any] | EndpointFailed:
         try:
-            document = self.client.read(body)
+            with counting(question.tokens):
+                document = self.client.read(body)
             choice = document["choices"][0]
             text = str(choice["message"]["content"] or "")
         except EndpointFailed as error:
             return error
         except (KeyError, IndexError, TypeError):
             return AnswerInvalid(self.client.name, "answered without a message")
-        usage = document.get("usage") or {}
-        log.info(
-            "endpoint answered",
-            endpoint=self.client.name,
-            model=self.model,
-            prompt_tokens=usage.get("prompt_tokens"),
-            completion_tokens=usage.get("completion_tokens"),
-        )
         if choice.get("finish_reason") == "length":
             return AnswerInvalid(self.client.name, f"broke off after {question.most:,} tokens")
         return self._object(text, question.schema)

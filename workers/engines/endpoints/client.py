@@ -18,6 +18,7 @@ from pipeline.log import get_logger
 from pipeline.settings.endpoints import EndpointSettings
 from workers.engines import Stopped, never
 from workers.engines.endpoints.errors import AnswerInvalid, EndpointAway, EndpointBusy, EndpointFailed, refusal
+from workers.engines.tokens import current
 
 log = get_logger(__name__)
 
@@ -94,10 +95,11 @@ class EndpointClient:
         return self.read_any(self.send([Call(path, is_probe=True)])[0])
 
     def read(self, answer: bytes | EndpointFailed) -> dict[str, Any]:
-        """Return an answer's JSON object. Raises EndpointFailed, AnswerInvalid."""
+        """Return an answer's JSON object, and count its tokens. Raises EndpointFailed, AnswerInvalid."""
         found = self.read_any(answer)
         if not isinstance(found, dict):
             raise AnswerInvalid(self.name, "answered something else than a JSON object")
+        current().add(self.name, found)
         return found
 
     def read_any(self, answer: bytes | EndpointFailed) -> Any:
@@ -141,11 +143,7 @@ class EndpointClient:
             if answer.status == 200:
                 return await self._body(answer, call.most)
             error = refusal(
-                self.name,
-                answer.status,
-                answer.headers,
-                await answer.content.read(MOST_REFUSAL),
-                key=self._key,
+                self.name, answer.status, answer.headers, await answer.content.read(MOST_REFUSAL), key=self._key
             )
             if isinstance(error, EndpointBusy) and error.retry_after is not None:
                 seconds = error.retry_after.total_seconds()

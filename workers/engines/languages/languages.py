@@ -28,6 +28,7 @@ def _read(name: str) -> Mapping[str, Any]:
 _KNOWN, _TRADITIONAL = _read("languages.toml"), _read("traditional.toml")
 _PAIRS = "".join(_TRADITIONAL["pairs"].split())
 _CHARACTERS = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
+_SIMPLE_CHARACTERS = str.maketrans(_PAIRS[1::2], _PAIRS[::2])
 
 #: Scripts, and the languages that are written in them, the likeliest first (identifying.py tells them apart).
 SCRIPTS: Mapping[str, Sequence[str]] = _read("scripts.toml")
@@ -35,7 +36,7 @@ LATIN = SCRIPTS["Latin"]
 
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
 
-#: What the taxonomy's words in traditional characters are called.
+#: Name of the taxonomy's words in traditional characters.
 TRADITIONAL_CHINESE = "zh-hant"
 
 #: How language tags begin that ask for traditional characters.
@@ -44,7 +45,7 @@ TRADITIONAL_TAGS = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
 #: Languages that write no space between words.
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km"})
 
-#: What languages.toml has of a language beside its templates.
+#: Fields of a language in languages.toml beside its templates.
 SETS = ("determiners", "subjects", "joints", "vague", "companions", "dangling", "openings", "connectors")
 
 #: Languages that make one word of two.
@@ -53,7 +54,7 @@ COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no"})
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What is known of a language's words; empty where nothing is."""
+    """The known words of a language; empty where none are."""
 
     code: str
     stop: frozenset[str]
@@ -95,6 +96,11 @@ def traditional(text: str) -> str:
     for word, written in _TRADITIONAL["words"].items():
         text = text.replace(word, written)
     return text.translate(_CHARACTERS)
+
+
+def simplified(text: str) -> str:
+    """Return a text of the same length in simplified characters."""
+    return text.translate(_SIMPLE_CHARACTERS)
 
 
 def _is_traditional(text: str, *, otherwise: bool) -> bool:

@@ -2,8 +2,7 @@
 
 Run as a file, it imports nothing of the service. Its first line of input has the options. It prints one line, its
 address or why it can't load the model, and ends with its input, which is its parent's end as well. It must be killed:
-llama.cpp crashes when a process exits in the middle of a request, and hangs after a fork.
-"""
+llama.cpp crashes when a process exits in the middle of a request, and hangs after a fork."""
 
 import json
 import os

@@ -30,9 +30,9 @@ class LlamaEngine:
 
     name = "llama"
     family: str
-    #: Whether the model must see, so that it needs a projector.
+    #: True if the model must see, so that it needs a projector.
     sees: bool
-    #: Whether `setup` takes seconds, in which another engine may work.
+    #: True if `setup` takes seconds, in which another engine may work.
     loads_long = True
 
     def __init__(self, settings: GgufSettings, *, threads: int | None = None) -> None:

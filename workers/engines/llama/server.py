@@ -24,6 +24,7 @@ from pipeline.errors import NotReady
 from pipeline.log import get_logger
 from workers.engines import EngineUnavailable, Stopped, never
 from workers.engines.thread_pool import ThreadPool
+from workers.engines.tokens import current
 
 log = get_logger(__name__)
 
@@ -68,7 +69,7 @@ class ServerOptions:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model wrote. `tokens`: where each token ends in the text's UTF-8 bytes, and its log-probability."""
+    """The model's answer. `tokens`: where each token ends in the text's UTF-8 bytes, and its log-probability."""
 
     text: str
     is_ended: bool
@@ -116,12 +117,7 @@ class LlamaServer:
         self._child = None
 
     def ask(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        grammar: str,
-        most: int,
-        stop: Callable[[], bool] = never,
+        self, messages: Sequence[Mapping[str, Any]], *, grammar: str, most: int, stop: Callable[[], bool] = never
     ) -> Answer:
         """Return the model's answer of at most so many tokens. Raises Stopped, ModelDied, ModelRefused."""
         if time.monotonic() < self._paused_until:
@@ -144,7 +140,9 @@ class LlamaServer:
         try:
             connection.connect()
             answer = self._threads.submit(lambda: _exchange(connection, self._key, body))
-            return _read(self._await(answer, connection, stop))
+            status, document = self._await(answer, connection, stop)
+            current().add("llama", document)
+            return _read(status, document)
         except (OSError, http.client.HTTPException) as error:
             # Most often the child has died.
             if child is not None:
@@ -236,8 +234,7 @@ def _exchange(connection: http.client.HTTPConnection, key: str, body: Mapping[st
     return response.status, json.loads(response.read())
 
 
-def _read(answered: tuple[int, Any]) -> Answer:
-    status, document = answered
+def _read(status: int, document: Any) -> Answer:
     if status != http.HTTPStatus.OK:
         error = document.get("error", document)
         refused = RequestTooLong if error.get("type") == "exceed_context_size_error" else ModelRefused

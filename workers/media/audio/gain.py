@@ -1,7 +1,6 @@
 """Gain: makes a sound louder or softer, with a limiter that keeps its peaks from clipping.
 
-Each step of a millisecond has a gain, interpolated linearly to the next one.
-"""
+Each step of a millisecond has a gain, interpolated linearly to the next one."""
 
 import numpy as np
 from numpy.typing import NDArray

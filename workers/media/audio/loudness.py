@@ -1,8 +1,7 @@
 """Loudness by ITU-R BS.1770-5, and the gain that brings a sound to another loudness.
 
 A sound is measured once, in steps of a millisecond; any gain and limiter can then be tried without its samples. For 19
-minutes of speech, ffmpeg's libebur128 with true peaks takes 2.5 times as long, for one number.
-"""
+minutes of speech, ffmpeg's libebur128 with true peaks takes 2.5 times as long, for one number."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """Mixing: puts music under speech. It fades in and out, is looped if it is short, and is lowered under words.
 
-At the default volume it lies 9.5 LU under words and 8.5 LU under them elsewhere: audible, and no word is lost.
-"""
+At the default volume it lies 9.5 LU under words and 8.5 LU under them elsewhere: audible, and no word is lost."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ class Track(AbstractContextManager["Track"]):
 
     def __init__(self, sample_rate: int) -> None:
         self.sample_rate = sample_rate
-        #: Whether the file that it was decoded from ends before its header says.
+        #: True if the file that it was decoded from ends before its header says.
         self.is_cut_short = False
         #: The length that the header of that file tells, if any.
         self.declared: timedelta | None = None

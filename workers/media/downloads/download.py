@@ -55,36 +55,34 @@ class Fetched:
     content_type: str | None
 
 
+@dataclass(frozen=True, slots=True)
 class Downloader:
     """Downloads files in one event loop, and follows redirects."""
 
-    def __init__(
-        self, settings: FetchSettings, reach: Reach, session: aiohttp.ClientSession, slots: DownloadSlots
-    ) -> None:
-        self._settings = settings
-        self._reach = reach
-        self._session = session
-        self._slots = slots
+    settings: FetchSettings
+    reach: Reach
+    session: aiohttp.ClientSession
+    slots: DownloadSlots
 
     async def fetch(self, text: str, clock: Clock) -> Fetched:
         """Return the file behind a URL. Raises ImageFailure, TimeoutError."""
         try:
-            url = read_target(text, self._reach)
+            url = read_target(text, self.reach)
         except Refused as refused:
             said = f"{shown(text)} can't be fetched: {refused.why}."
             raise (ImageBlocked(f"{said} {REMEDY}") if refused.is_forbidden else ImageUrlInvalid(said)) from None
-        for _ in range(self._settings.redirects + 1):
-            async with self._slots.at(url.raw_host or ""):
+        for _ in range(self.settings.redirects + 1):
+            async with self.slots.at(url.raw_host or ""):
                 found = await clock.run(self._exchange(url))
             if isinstance(found, Fetched):
                 return found
             url = self._next(url, found)
-        raise ImageBlocked(f"{shown(text)} redirects more than {self._settings.redirects} times, or in a circle.")
+        raise ImageBlocked(f"{shown(text)} redirects more than {self.settings.redirects} times, or in a circle.")
 
     async def _exchange(self, url: URL) -> Fetched | str:
         """Return the file, or the Location of a redirect."""
         try:
-            async with self._session.get(url, allow_redirects=False) as response:
+            async with self.session.get(url, allow_redirects=False) as response:
                 if response.status in REDIRECTS and "Location" in response.headers:
                     return response.headers["Location"]
                 if response.status != 200:
@@ -94,7 +92,7 @@ class Downloader:
             raise _failure_of(error, shown(str(url))) from error
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        limit = self._settings.max_bytes
+        limit = self.settings.max_bytes
         # A compressed body has its compressed length here, so the unpacked bytes are counted below.
         if (response.content_length or 0) > limit:
             raise ImageTooLarge(
@@ -112,13 +110,13 @@ class Downloader:
                     f"{shown(str(response.url))} has more than the {limit:,} bytes that are downloaded."
                 )
             taken = loop.time() - began
-            if taken > self._settings.stall_seconds and size < taken * self._settings.least_bytes_per_second:
+            if taken > self.settings.stall_seconds and size < taken * self.settings.least_bytes_per_second:
                 raise ImageUnreachable(f"{shown(str(response.url))} comes too slowly: {size:,} bytes in {taken:.0f} s.")
         return b"".join(chunks)
 
     def _next(self, url: URL, location: str) -> URL:
         try:
-            return read_target(location_of(str(url), location), self._reach)
+            return read_target(location_of(str(url), location), self.reach)
         except (Refused, ValueError) as error:
             why = error.why if isinstance(error, Refused) else "it can't be read"
             raise ImageBlocked(

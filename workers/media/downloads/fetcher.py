@@ -148,11 +148,7 @@ class Fetcher:
 
         # Made only after a failure: it takes a third of a small picture's time.
         retrying = AsyncRetrying(
-            retry=retry_if_exception(_is_passing),
-            wait=self._pause,
-            stop=is_last,
-            sleep=clock.pause,
-            reraise=True,
+            retry=retry_if_exception(_is_passing), wait=self._pause, stop=is_last, sleep=clock.pause, reraise=True
         )
         return await retrying(try_again)
 

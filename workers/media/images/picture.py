@@ -33,11 +33,6 @@ class Picture:
     opaque: Image.Image | None = None
     notes: Sequence[Note] = ()
 
-    @property
-    def has_transparency(self) -> bool:
-        """Whether a part of it is transparent."""
-        return self.opaque is not None
-
 
 def thumbnail(picture: Picture) -> bytes:
     """Return a small JPEG of a picture, of some kilobytes."""

@@ -35,6 +35,7 @@ FORMATS = {
     ".wav": "audio/wav",
     ".mp3": "audio/mpeg",
     ".m4a": "audio/mp4",
+    ".m4b": "audio/mp4",
     ".flac": "audio/flac",
     ".jpg": "image/jpeg",
     ".png": "image/png",

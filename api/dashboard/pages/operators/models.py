@@ -39,8 +39,6 @@ class Models(Resource):
             may_fetch=self._services.settings.models.download != "never",
         )
 
-    on_head = on_get
-
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Ask a pool to fetch or remove a model."""
         session = await self._services.sessions.require_operator(req, resp)

@@ -74,7 +74,7 @@ RESOURCES = {PATH: SheetResource, f"{PATH}/check": SheetCheck}
 
 def _page(slug: str) -> tuple[TryPage, Bulk]:
     for page in DECLARED:
-        if page.slug == slug and page.bulk is not None:
+        if page.slug == slug and page.bulk is not None and page.bulk.columns:
             return page, page.bulk
     raise falcon.HTTPNotFound(description="There is no such page.")
 

@@ -35,7 +35,6 @@ class Basic:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine."""
         return cls(Reader(settings.of(CaptioningSettings).threads))
 
     def readiness(self) -> str | None:
@@ -46,43 +45,41 @@ class Basic:
         """Do nothing: the OCR models are loaded with the first picture."""
 
     def offer(self) -> Mapping[str, Any]:
-        """Return what the API should know of it."""
         return {"languages": list(self.languages())}
 
     def languages(self) -> Sequence[str]:
-        """Return the languages it writes."""
         return LANGUAGES
 
     def caption(
-        self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
+        self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool] = never
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. Raises Stopped between two pictures."""
         results: list[Captions | PressroomError] = []
-        for wish in wishes:
+        for request in requests:
             if stop():
                 raise Stopped
             try:
-                results.append(self._captions(wish))
+                results.append(self._captions(request))
             except PressroomError as error:
                 results.append(error)
         return results
 
-    def _captions(self, wish: CaptionRequest) -> Captions:
-        require_language(wish.language, self.languages())
-        own, foreign = statements_in(wish.picture.notes, wish.language)
-        if own and "long" not in wish.modes:
+    def _captions(self, request: CaptionRequest) -> Captions:
+        require_language(request.language, self.languages())
+        own, foreign = statements_in(request.picture.notes, request.language)
+        if own and "long" not in request.modes:
             # Without OCR, which takes half a second.
-            return {mode: _authored(own, mode) for mode in wish.modes}
-        around = _words_in(wish.hints.page_title, wish.hints.context, *wish.hints.keywords)
-        facts = find_facts(wish.picture, self._reader, around)
-        wording = wording_of(wish.language)
-        if wish.hints.allow_decorative and facts.is_ornament and not (own or foreign):
-            return dict.fromkeys(wish.modes, Caption("", ORNAMENT_CONFIDENCE, decorative=True))
-        description = describe(facts, wish.modes, wording)
+            return {mode: _authored(own, mode) for mode in request.modes}
+        around = _words_in(request.hints.page_title, request.hints.context, *request.hints.keywords)
+        facts = find_facts(request.picture, self._reader, around)
+        wording = wording_of(request.language)
+        if request.hints.allow_decorative and facts.is_ornament and not (own or foreign):
+            return dict.fromkeys(request.modes, Caption("", ORNAMENT_CONFIDENCE, decorative=True))
+        description = describe(facts, request.modes, wording)
         if own:
             return {mode: _authored(own, mode, text) for mode, text in description.items()}
         if foreign and not facts.has_subject:
-            quoted = quote_author(facts, foreign[0], wish.modes, wording)
+            quoted = quote_author(facts, foreign[0], request.modes, wording)
             return {mode: Caption(text, foreign[0].confidence) for mode, text in quoted.items()}
         is_draft = not facts.has_subject
         return {mode: Caption(text, facts.confidence, is_draft) for mode, text in description.items()}

@@ -70,7 +70,7 @@ def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Dominan
     names = nearest(np.asarray(shrunk(image, COUNTED_SIDE)))
     if opaque is not None:
         opacity = np.asarray(shrunk(opaque, COUNTED_SIDE))
-        # Where lines are thinner than a pixel of the shrunk picture, no pixel is fully opaque.
+        # If lines are thinner than a pixel of the shrunk picture, no pixel is fully opaque.
         drawn = next(part for part in (names[opacity >= 192], names[opacity > 0], names.ravel()) if part.size)
         return DominantColours(_families(_shares(drawn)), None)
     depth = max(1, min(names.shape) // 24)

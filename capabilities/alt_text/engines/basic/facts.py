@@ -31,7 +31,7 @@ class Facts:
     noun: str
     #: The texts that may be quoted, in the order of reading.
     blocks: Sequence[Block]
-    #: Whether texts say what it is about.
+    #: True if texts say what it is about.
     has_subject: bool
     confidence: float
     #: The colours of what is shown, the largest first, at least one; and that of the ground.
@@ -40,7 +40,7 @@ class Facts:
     is_plain: bool
     is_empty: bool
     is_animated: bool
-    #: Whether it shows nothing: it is plain, empty, or a divider without text.
+    #: True if it shows nothing: it is plain, empty, or a divider without text.
     is_ornament: bool
 
 

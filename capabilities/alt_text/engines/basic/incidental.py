@@ -1,15 +1,19 @@
 """Incidental texts: marks of ownership, addresses and small print in a corner, which say nothing of the subject."""
 
 import re
-import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 
 from workers.engines.ocr import TextLine
 
-_FILE = tomllib.loads(Path(__file__).with_name("incidental.toml").read_text("utf-8"))
 #: Marks of ownership and stock libraries, handles, e-mail and web addresses, wherever they stand.
-MARK = re.compile("|".join(_FILE["marks"]), re.IGNORECASE)
+MARK = re.compile(
+    r"[©@]|\(c\)\s|\bcopyright\b|\ball rights reserved\b"
+    r"|https?:|www\.|\w\.(?:com|org|net|info|io|co|de|fr|es|it|pt|uk|eu|br|mx|at|ch)\b"
+    r"|\b(?:photo|image|picture|foto|crédito|credits?)(?: by| credit)?\s*:|\bphoto by\b"
+    r"|\b(?:shutterstock|getty ?images|alamy|i?stockphoto|istock|adobe ?stock|dreamstime|depositphotos|123rf)\b"
+    r"|\b(?:unsplash|pexels|pixabay|freepik|envato)\b",
+    re.IGNORECASE,
+)
 #: A running text may name an address; a line as short as this, in characters, is nothing but the mark.
 LONGEST_MARK = 60
 #: How far from the left or right and from the upper or lower edge a text's middle is in a corner, as shares.
@@ -25,7 +29,6 @@ GLUED = re.compile(r"[^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ][^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ]"
 
 
 def is_mark(text: str) -> bool:
-    """Return whether a text is, or holds, a mark of ownership or an address."""
     return bool(MARK.search(text))
 
 
@@ -41,7 +44,6 @@ def is_word(text: str) -> bool:
 
 
 def without_marks(lines: Sequence[TextLine]) -> list[TextLine]:
-    """Return lines without marks of ownership and addresses."""
     return [line for line in lines if len(line.text) > LONGEST_MARK or not is_mark(line.text)]
 
 

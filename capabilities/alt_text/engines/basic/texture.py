@@ -35,7 +35,7 @@ class Texture:
 
     @property
     def is_photographic(self) -> bool:
-        """Whether it has a camera's many soft tones; a painting may have them too."""
+        """True if it has a camera's many soft tones; a painting may have them too."""
         if self.even > MOST_EVEN:
             return False
         if self.is_grey:
@@ -45,17 +45,15 @@ class Texture:
 
     @property
     def is_flat(self) -> bool:
-        """Whether it is drawn in even colours."""
+        """True if it is drawn in even colours."""
         return self.even >= FLAT
 
     @property
     def is_plain(self) -> bool:
-        """Whether it has one tone only."""
         return self.commonest > PLAIN and self.tones == 1
 
 
 def texture_of(image: Image.Image) -> Texture:
-    """Measure an RGB picture."""
     import numpy as np
 
     pixels = np.asarray(shrunk(image, MEASURED_SIDE)).astype(np.int16)

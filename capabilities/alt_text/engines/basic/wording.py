@@ -23,7 +23,6 @@ class Wording:
     colours: Mapping[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """Return a word or a template."""
         return self.words[name]
 
     @property
@@ -48,7 +47,6 @@ class Wording:
 
 @cache
 def wording_of(language: str) -> Wording:
-    """Return the wording of one of LANGUAGES."""
     place = LANGUAGES.index(language)
     words = {name: forms[place] for name, forms in _FILE["words"].items()}
     return Wording(words, {name: forms[place] for name, (_, *forms) in _FILE["colours"].items()})

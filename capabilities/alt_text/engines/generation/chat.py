@@ -22,13 +22,13 @@ FRAME_TOKENS = 12
 
 
 def messages_of(
-    wish: CaptionRequest, modes: Sequence[Mode], picture: str, look: SecondLook | None = None
+    request: CaptionRequest, modes: Sequence[Mode], picture: str, look: SecondLook | None = None
 ) -> list[Mapping[str, Any]]:
     """Return the messages. The instructions stand before the picture, so that servers cache their prefix.
 
     All in the user's turn: some templates have no other, or lose a system message that is no list."""
     faults, read = (look.faults, look.read) if look else ((), None)
-    question = picture_question(wish.language, wish.hints, faults=faults, read=read)
+    question = picture_question(request.language, request.hints, faults=faults, read=read)
     content = [
         {"type": "text", "text": json_instructions(modes)},
         {"type": "image_url", "image_url": {"url": picture}},
@@ -38,13 +38,11 @@ def messages_of(
 
 
 def schema_of(modes: Sequence[Mode]) -> dict[str, Any]:
-    """Return the JSON schema of an answer with a text for each mode."""
     texts = {mode: {"type": "string", "minLength": 1, "maxLength": longest_text(mode)} for mode in modes}
     return {"type": "object", "properties": texts, "required": list(modes), "additionalProperties": False}
 
 
 def most_tokens_of(modes: Sequence[Mode], language: str) -> int:
-    """Return how many tokens an answer may take."""
     return sum(most_tokens(mode, language) + FRAME_TOKENS for mode in modes)
 
 

@@ -25,7 +25,7 @@ UNUSABLE: frozenset[Fault] = frozenset(("copied", "language"))
 class SecondLook:
     """A text to be written again: what was wrong with it, and the lines that OCR read; None: it did not look."""
 
-    wish: CaptionRequest
+    request: CaptionRequest
     mode: Mode
     faults: Sequence[Fault]
     read: Sequence[str] | None
@@ -48,30 +48,30 @@ class Judge:
         self._reader = reader
 
     def judge(
-        self, wishes: Sequence[CaptionRequest], said: Sequence[Mapping[Mode, Decoded]], look_again: LookAgain
+        self, requests: Sequence[CaptionRequest], said: Sequence[Mapping[Mode, Decoded]], look_again: LookAgain
     ) -> list[Captions | PressroomError]:
         """Return the texts of each picture. `look_again` writes a text for each second look."""
         judged: list[Judged] = [
-            {mode: (text, self._faults(wish, mode, text, None)) for mode, text in texts.items()}
-            for wish, texts in zip(wishes, said, strict=True)
+            {mode: (text, self._faults(request, mode, text, None)) for mode, text in texts.items()}
+            for request, texts in zip(requests, said, strict=True)
         ]
         faulty = [(texts, mode) for texts in judged for mode, (_, look) in texts.items() if look.faults]
         again = look_again([texts[mode][1] for texts, mode in faulty]) if faulty else ()
         for (texts, mode), second in zip(faulty, again, strict=True):
             first, look = texts[mode]
-            after = self._faults(look.wish, mode, second, look.read)
+            after = self._faults(look.request, mode, second, look.read)
             if _rank(second, after) <= _rank(first, look):
                 texts[mode] = second, after
         return [_shaped(texts) for texts in judged]
 
-    def _faults(self, wish: CaptionRequest, mode: Mode, said: Decoded, read: Sequence[str] | None) -> SecondLook:
-        if wish.hints.allow_decorative and is_decorative(said.text):
-            return SecondLook(wish, mode, (), read)
+    def _faults(self, request: CaptionRequest, mode: Mode, said: Decoded, read: Sequence[str] | None) -> SecondLook:
+        if request.hints.allow_decorative and is_decorative(said.text):
+            return SecondLook(request, mode, (), read)
         if read is None and quotations(clean(said.text)):
             # A reader that fails, or is not there, is no reason to lose the text.
             with suppress(PressroomError):
-                read = [line.text for line in self._reader.read(wish.picture.image)]
-        return SecondLook(wish, mode, [*faults_of(said, mode, read), *_strange(said.text, wish.language)], read)
+                read = [line.text for line in self._reader.read(request.picture.image)]
+        return SecondLook(request, mode, [*faults_of(said, mode, read), *_strange(said.text, request.language)], read)
 
 
 def _strange(text: str, language: str) -> list[Fault]:
@@ -98,6 +98,6 @@ def _caption(mode: Mode, said: Decoded, look: SecondLook) -> Caption:
     for fault in UNUSABLE.intersection(look.faults):
         raise ModelFailed(f"The model's text can't be used, also at a second look: {FILE['faults'][fault]}.")
     confidence = round(confidence_of(said, look.faults, look.read), 4)
-    if look.wish.hints.allow_decorative and is_decorative(said.text):
+    if look.request.hints.allow_decorative and is_decorative(said.text):
         return Caption("", confidence, decorative=True)
     return Caption(shape(said.text, mode, is_ended=said.is_ended), confidence)

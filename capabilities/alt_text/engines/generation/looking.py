@@ -18,14 +18,13 @@ LEAST_LEFT = 0.75
 #: Quotations of one sign are no reading; how like a quotation is what the reader found, so that it counts as found.
 LEAST_QUOTED, ALIKE = 2, 0.75
 QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«\s*([^«»]+?)\s*»|\"([^\"]+)\"|「([^「」]+)」|『([^『』]+)』")
-#: What a token's mean probability is worth: without a reader who agrees no text of a model reaches 0.9.
+#: Weights of the mean probability: no text reaches 0.9 unless OCR agrees.
 WORTH, AGREED = 0.85, 0.1
 #: The most for a text that quotes what nobody else has read, and a fault's share of what remains.
 UNREAD, FAULTY = 0.4, 0.7
 
 
 def quotations(text: str) -> list[str]:
-    """Return what a text quotes."""
     found = (next(part for part in match.groups() if part is not None) for match in QUOTATION.finditer(text))
     return [quoted for quoted in found if sum(map(str.isalnum, quoted)) >= LEAST_QUOTED]
 
@@ -47,7 +46,7 @@ def faults_of(said: Decoded, mode: Mode, read: Sequence[str] | None = None) -> l
 
 def is_read(quoted: str, read: Sequence[str]) -> bool:
     """Return whether a quotation is among what was read, but for a letter or two: readers err as well."""
-    wanted, there = _bare(quoted), _bare(" ".join(read))
+    wanted, there = bare(quoted), bare(" ".join(read))
     if not wanted or wanted in there:
         return True
     matcher = SequenceMatcher(None, there, wanted, autojunk=False)
@@ -64,5 +63,6 @@ def confidence_of(said: Decoded, faults: Sequence[Fault], read: Sequence[str] | 
     return confidence + AGREED * said.confidence if is_confirmed else confidence
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
+    """Return the letters and digits of a text, in small letters."""
     return "".join(filter(str.isalnum, text.casefold()))

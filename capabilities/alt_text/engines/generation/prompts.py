@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from capabilities.alt_text.engines import Hints, Mode
-from capabilities.alt_text.engines.generation.looking import Fault
+from capabilities.alt_text.engines.generation.looking import Fault, bare
 from capabilities.alt_text.engines.text.cleaning import clean
+from workers.models.catalogue import read_catalogue
 
 FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("vlm.toml").read_text("utf-8"))
 #: English names by ISO 639-1.
 NAMES: dict[str, str] = FILE["names"]
-#: What a model answers about an ornament, where it is allowed to.
+#: A model's answer for an ornament, if the request allows it.
 DECORATIVE = "decorative"
 FENCE = "~~~"
 #: Signs that templates and tokenizers may take for marks of their own, and the fence.
@@ -27,8 +28,13 @@ MOST_TOKENS: dict[Mode, int] = {"short": 48, "seo": 64, "long": 160}
 DENSE_TIMES = 2
 
 
+def languages_of(model: str) -> list[str]:
+    """Return the languages that a model writes: the catalogue's, or all that prompts can name."""
+    known = read_catalogue().get(model)
+    return list(known.languages or NAMES) if known is not None else list(NAMES)
+
+
 def most_tokens(mode: Mode, language: str) -> int:
-    """Return how many tokens a text may take."""
     return MOST_TOKENS[mode] * (DENSE_TIMES if language in DENSE else 1)
 
 
@@ -89,12 +95,8 @@ def is_decorative(text: str) -> bool:
 
 def is_example(text: str) -> bool:
     """Return whether a model copied one of the examples that show it the style."""
-    said = _bare(text)
-    return any(_bare(example) in said for examples in FILE["examples"].values() for example in examples)
-
-
-def _bare(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
+    said = bare(text)
+    return any(bare(example) in said for examples in FILE["examples"].values() for example in examples)
 
 
 def _page(hints: Hints) -> list[str]:

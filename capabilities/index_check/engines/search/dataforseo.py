@@ -48,7 +48,6 @@ class DataForSeo(ApiProvider):
     organic: ClassVar = frozenset(("organic", "featured_snippet"))
 
     def readiness(self) -> str | None:
-        """Return what is missing before it can be asked, or None."""
         if (needs := super().readiness()) is not None:
             return f"{needs} (login:password)" if not self.key else needs
         return None if ":" in self.key else "PRESSROOM_SEARCH__DATAFORSEO__API_KEY has to be login:password"

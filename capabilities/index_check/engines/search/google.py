@@ -36,7 +36,7 @@ class Google(PageProvider):
 
     @property
     def promise(self) -> str:
-        """What `pressroom doctor` says of it: expect next to nothing."""
+        """The line for `pressroom doctor`: expect next to nothing."""
         return "asked as the index google, but its pages come with JavaScript since 2025: most URLs will be js_required"
 
     def links(self, soup: BeautifulSoup) -> list[str]:

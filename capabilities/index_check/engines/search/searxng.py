@@ -35,7 +35,6 @@ class Searxng(Provider):
         return self.engines[0].lower() if len(self.engines) == 1 else super().index
 
     def request(self, query: str) -> SearchRequest:
-        """Return the request for the page's JSON."""
         asked = super().request(query)
         named = {"engines": ",".join(self.engines)} if self.engines else {}
         return replace(asked, url=self.page, query={**asked.query, **named})

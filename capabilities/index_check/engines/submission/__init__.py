@@ -39,7 +39,6 @@ class SubmissionVerdict:
 
     @property
     def is_taken(self) -> bool:
-        """Whether the engine has taken the URL."""
         return self.code in TAKEN
 
 

@@ -16,7 +16,7 @@ from pipeline.errors import NotReady
 from pipeline.settings.fields import FetchSettings
 from workers.media.downloads.fetcher import Fetcher
 
-#: What a key may be (indexnow.org, Documentation).
+#: The form of a key (indexnow.org, Documentation).
 KEY = re.compile(r"[A-Za-z0-9-]{8,128}")
 PREFIX = "PRESSROOM_SUBMISSION__INDEXNOW__"
 EXAMPLE = "Write HOST=KEY, such as www.example.com=0123abcd."
@@ -34,7 +34,6 @@ class SiteKey:
     location: str | None = None
 
     def file(self, site: SubmittedSite) -> str:
-        """Return the address of the key file at a site."""
         return self.location or f"{site.origin}/{self.key}.txt"
 
     def shown(self, site: SubmittedSite) -> str:
@@ -51,7 +50,7 @@ class SiteKey:
         """Return what the site's owner has to do."""
         return (
             f"Serve a text file with the site's IndexNow key, and nothing else, at {self.shown(site)}; "
-            f"the operator sees it by `pressroom indexnow check {site.host if site.is_secure else site.origin}`."
+            f"to check it, the operator runs `pressroom indexnow check {site.host if site.is_secure else site.origin}`."
         )
 
 
@@ -70,7 +69,6 @@ class SiteKeys:
         return cls(dict(map(_read, entries)), SiteKey(_key(common, f"{PREFIX}KEY")) if common else None)
 
     def of(self, site: SubmittedSite) -> SiteKey | None:
-        """Return a site's key, or None if it has none."""
         return self.by_host.get(site.host, self.common)
 
 
@@ -82,7 +80,6 @@ class KeyFiles:
         self._fetcher = Fetcher(settings.model_copy(update={"max_bytes": MAX_BYTES, "limit_seconds": seconds}))
 
     def close(self) -> None:
-        """End all downloads."""
         self._fetcher.close()
 
     def fault(self, key: SiteKey, site: SubmittedSite) -> SubmissionVerdict | None:
@@ -97,7 +94,7 @@ class KeyFiles:
         lines = found.body.decode("utf-8-sig", "replace").splitlines()
         if key.key in (line.strip() for line in lines):
             return None
-        cause = f"the file of the site's IndexNow key holds another text. {key.remedy(site)}"
+        cause = f"the file of the site's IndexNow key has another text. {key.remedy(site)}"
         return SubmissionVerdict("key_invalid", cause)
 
 
@@ -109,9 +106,9 @@ def _read(entry: str) -> tuple[str, SiteKey]:
         named = URL(f"https://{host.strip()}")
         place = URL(location.strip()) if location.strip() else None
     except ValueError as error:
-        raise NotReady(f"{where}: it can't be read. {EXAMPLE}") from error
+        raise NotReady(f"{where}: this is no host or URL. {EXAMPLE}") from error
     if named.path != "/" or not named.host or named.raw_query_string:
-        raise NotReady(f"{where}: it is no host. {EXAMPLE}")
+        raise NotReady(f"{where}: this is no host. {EXAMPLE}")
     name = named.host_port_subcomponent or ""
     if place is not None and (place.scheme not in ("http", "https") or place.host_port_subcomponent != name):
         raise NotReady(f"{where}: the key's file must be at an address of that host, http or https.")

@@ -28,7 +28,6 @@ STATUSES = {404: "not_found", 410: "not_found", 401: "refused", 403: "refused", 
 
 
 def diagnosis_of(page: PageFacts, site: DiagnosedSite | None) -> Diagnosis:
-    """Return the diagnosis of a page from its facts and its site's."""
     robots = site.robots(page.url) if site else None
     in_sitemap, sitemap_url = site.sitemap_of(page.url) if site else (None, None)
     found = set(_causes(page, site, robots)) | ({"not_in_sitemap"} if in_sitemap is False else set())

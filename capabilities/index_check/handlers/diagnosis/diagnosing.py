@@ -38,7 +38,6 @@ class Diagnostician:
         return diagnosis_of(page, site)
 
     async def close(self) -> None:
-        """End all reading, and close all connections."""
         running = asyncio.all_tasks() - {asyncio.current_task()}
         for task in running:
             task.cancel()
@@ -92,7 +91,6 @@ class Diagnosing:
         return outcome
 
     def close(self) -> None:
-        """Close all connections."""
         with self._guard:
             running, self._running = self._running, None
         if running is not None:

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 
 import lxml.etree
 
+from capabilities.index_check.requests.given import UNSTORABLE
 from capabilities.index_check.results.raw_result import RobotsDirective
 from capabilities.index_check.settings import DiagnosisSettings
 from pipeline.downloads.web import Opened, Redirect, Unfetched, Web
@@ -31,8 +32,6 @@ FORBIDDING = frozenset(("noindex", "none"))
 #: Directives with a value behind a colon, which are no names of crawlers.
 VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 NAMED = re.compile(r"\s*([\w-]+)\s*:(.*)", re.DOTALL)
-#: Characters that a row can't keep.
-UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 MAX_SHOWN = 2_048
 
 
@@ -95,7 +94,6 @@ def _forbidding_elements(metas: Iterable[tuple[str, str]]) -> Iterator[RobotsDir
 
 
 def _canonical_of(opened: Opened) -> str | None:
-    """Return the canonical URL in a header."""
     for value in opened.headers.getall("Link", []):
         for target, parameters in LINK.findall(value):
             if CANONICAL.search(parameters):
@@ -104,7 +102,6 @@ def _canonical_of(opened: Opened) -> str | None:
 
 
 def _read(facts: PageFacts, opened: Opened, body: bytes) -> None:
-    """Add the facts in the HTML."""
     charset = CHARSET.search(opened.headers.get("Content-Type", ""))
     seen = _parse(body, charset[1] if charset else None)
     base = _whole(opened.url, seen.base or "") or opened.url

@@ -43,11 +43,10 @@ class DiagnosedSite:
 
     @property
     def forbids_all(self) -> bool:
-        """Whether crawlers stay away because robots.txt answers with a server error (RFC 9309, 2.3.1.4)."""
+        """True if crawlers stay away because robots.txt answers with a server error (RFC 9309, 2.3.1.4)."""
         return self.status is not None and (self.status >= 500 or self.status == 429)
 
     def robots(self, url: str) -> RobotsFile:
-        """Return what robots.txt says about a page."""
         blocked = [agent for agent in AGENTS if self.rules is not None and not self.rules.can_fetch(url, agent)]
         return RobotsFile(url=self.robots_url, http_status=self.status, blocked_agents=blocked)
 

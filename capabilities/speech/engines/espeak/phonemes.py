@@ -42,15 +42,11 @@ def has_voice(voice: str) -> bool:
         return _set_voice(libespeak.load(), voice)
 
 
-def read_clauses(text: str, *, voice: str, tie: str = "") -> list[Clause]:
-    """Return the clauses of a text as a voice of the library, such as en-us, speaks them.
-
-    `tie` is put between the letters of one sound. Raises EspeakFailed for an unknown voice."""
-    return read_texts([text], voice=voice, tie=tie)[0]
-
-
 def read_texts(texts: Sequence[str], *, voice: str, tie: str = "") -> list[list[Clause]]:
-    """Return the clauses of each text. Setting the voice takes longer than reading a word."""
+    """Return the clauses of each text as a voice of the library, such as en-us, speaks them.
+
+    `tie` is put between the letters of one sound. Setting the voice takes longer than reading a word, so send many
+    texts at once. Raises EspeakFailed for an unknown voice."""
     library = libespeak.load()
     mode = _IPA | ((ord(tie) << 8 | _TIE) if tie else 0)
     with libespeak.LOCK:

@@ -1,20 +1,17 @@
 """hibari: natural English speech by small networks; one comes with the package."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice
-from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
+from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer
 from pipeline.errors import NotReady
-from workers.models.catalogue import CatalogueModel
 from workers.models.store import ModelStore
 
 if TYPE_CHECKING:
     from capabilities.speech.engines.hibari.voice import Front
 
-SAMPLE_RATE = 24_000
 NETWORK = "hibari.onnx"
 
 
@@ -32,12 +29,6 @@ class Hibari(NeuralSynthesizer):
         """Load the first voice and its dictionaries too, which takes about a second. Raises NotReady."""
         super().setup()
         self.warm_up()
-
-    def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
-        return [
-            catalogue_voice(model, details, sample_rate=SAMPLE_RATE, languages=model.languages)
-            for details in model.details["voices"]
-        ]
 
     def load_voice(self, found: CatalogueVoice, folder: Path) -> NeuralVoice:
         """Load a network, and the dictionaries with the first voice of a country. Raises NotReady."""

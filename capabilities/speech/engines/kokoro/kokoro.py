@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
-from capabilities.speech.engines.kokoro.reading import EspeakReader, JapaneseReader, is_japanese_readable, symbols
+from capabilities.speech.engines.kokoro.reading import JapaneseReader, KokoroReader, is_japanese_readable, symbols
 from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
-from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
+from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer
 from capabilities.speech.engines.neural.voiced import Floats, Voiced, speech_in, timed
 from pipeline.errors import NotReady
 from workers.models.catalogue import CatalogueModel
@@ -25,18 +26,17 @@ class Kokoro(NeuralSynthesizer):
     """1.4 to 1.7 times real time on one core, so only a short text gets one without naming it."""
 
     name = "kokoro"
+    is_slow = True
 
     def __init__(self, store: ModelStore) -> None:
         super().__init__(store)
         self._networks: dict[Path, Network] = {}
 
-    def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
-        return [
-            catalogue_voice(
-                model, details, sample_rate=SAMPLE_RATE, languages=_languages(details["language"]), is_slow=True
-            )
-            for details in model.details["voices"]
-        ]
+    def languages_of(self, model: CatalogueModel, details: Mapping[str, Any]) -> Sequence[str]:
+        """Return a voice's languages here: a Japanese one speaks English too, and only that if kanji can't be read."""
+        if details["language"] != JAPANESE:
+            return (details["language"],)
+        return (JAPANESE, "en-US") if is_japanese_readable() else ("en-US",)
 
     def load_voice(self, found: CatalogueVoice, folder: Path) -> NeuralVoice:
         """Load a style, and the network with the first voice of a model. Raises NotReady."""
@@ -47,15 +47,8 @@ class Kokoro(NeuralSynthesizer):
         if path not in self._networks:
             self._networks[path] = Network(path)
         language: str = found.details["language"]
-        reader = JapaneseReader() if language == JAPANESE else EspeakReader(language)
+        reader = JapaneseReader() if language == JAPANESE else KokoroReader(language)
         return KokoroVoice(self._networks[path], style, reader, language=language)
-
-
-def _languages(language: str) -> tuple[str, ...]:
-    """Return the languages of a voice here: a Japanese one speaks English too, and only that if kanji can't be read."""
-    if language != JAPANESE:
-        return (language,)
-    return (JAPANESE, "en-US") if is_japanese_readable() else ("en-US",)
 
 
 class KokoroVoice(NeuralVoice):
@@ -69,7 +62,7 @@ class KokoroVoice(NeuralVoice):
     sentence_silence = 0.1
 
     def __init__(
-        self, network: Network, style: Floats, reader: EspeakReader | JapaneseReader, *, language: str
+        self, network: Network, style: Floats, reader: KokoroReader | JapaneseReader, *, language: str
     ) -> None:
         self._network, self._style, self._reader, self.language = network, style, reader, language
         self._ids: Mapping[str, int] = symbols()["ids"]

@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from capabilities.speech.engines.espeak.phonemes import Clause, read_clauses, read_texts
-from capabilities.speech.engines.neural.alignment import align, find_words
+from capabilities.speech.engines.neural.espeak_reader import EspeakReader
 from capabilities.speech.engines.neural.speaking import SentenceReading
 from pipeline.errors import InvalidRequest
 from pipeline.settings.installing import install_command
@@ -30,32 +29,19 @@ def symbols() -> Mapping[str, Any]:
     return tomllib.loads(SYMBOLS.read_text("utf-8"))
 
 
-class EspeakReader:
+class KokoroReader(EspeakReader):
     """Reads a language by libespeak-ng, and writes its phonemes as those that the network was trained with."""
+
+    tie = TIE
 
     def __init__(self, language: str) -> None:
         of_language = symbols()["languages"][language]
-        self._voice: str = of_language["espeak"]
+        super().__init__(of_language["espeak"])
         self._replaced: Sequence[tuple[str, str]] = [
             (old, new) for table in of_language["symbols"] for old, new in symbols()["symbols"][table]
         ]
 
-    def read(self, sentence: str) -> SentenceReading:
-        """Return the phonemes of a sentence."""
-        phonemes = self._joined(read_clauses(sentence, voice=self._voice, tie=TIE))
-        words = find_words(sentence)
-        alone = read_texts([sentence[start:end] for start, end in words], voice=self._voice, tie=TIE)
-        return SentenceReading(phonemes, align(words, [self._joined(clauses) for clauses in alone], phonemes))
-
-    def _joined(self, clauses: Sequence[Clause]) -> str:
-        """Return clauses with the signs that end them; a full stop inside belongs to an abbreviation."""
-        joined = ""
-        for number, clause in enumerate(clauses, start=1):
-            is_abbreviation = clause.terminator == "." and number < len(clauses)
-            joined += self._written(clause.phonemes) + ("" if is_abbreviation else clause.terminator) + " "
-        return joined.strip()
-
-    def _written(self, phonemes: str) -> str:
+    def written(self, phonemes: str) -> str:
         for old, new in self._replaced:
             phonemes = phonemes.replace(old, new)
         known: Mapping[str, int] = symbols()["ids"]
@@ -82,7 +68,7 @@ class JapaneseReader:
     """Reads Japanese. It tells no words, since nothing is written between them."""
 
     def __init__(self) -> None:
-        self._english = EspeakReader("en-US")
+        self._english = KokoroReader("en-US")
         self._japanese: Any = None
 
     def read(self, sentence: str) -> SentenceReading:

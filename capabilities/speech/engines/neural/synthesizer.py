@@ -32,6 +32,8 @@ log = get_logger(__name__)
 #: The most recently used voices that stay loaded; each takes up to 150 MB.
 MOST_LOADED = 4
 FAMILY = "synthesis"
+#: The rate of most networks.
+SAMPLE_RATE = 24_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,7 @@ class CatalogueVoice:
 
 
 def catalogue_voice(
-    model: CatalogueModel,
-    details: Mapping[str, Any],
-    *,
-    sample_rate: int,
-    languages: Sequence[str],
-    is_slow: bool = False,
+    model: CatalogueModel, details: Mapping[str, Any], *, sample_rate: int, languages: Sequence[str], is_slow: bool
 ) -> CatalogueVoice:
     """Return a voice as the catalogue describes it."""
     name = details["name"]
@@ -75,6 +72,8 @@ class NeuralSynthesizer(Synthesizer):
     packages: Sequence[str] = ("onnxruntime",)
     #: Whether a voice is loaded only when it is asked for.
     is_lazy = False
+    #: Whether it speaks no faster than people.
+    is_slow = False
     loudness = LOUDNESS
 
     def __init__(self, store: ModelStore) -> None:
@@ -143,9 +142,23 @@ class NeuralSynthesizer(Synthesizer):
             self._offered, self._damage = offered, damage
         return has_changed
 
-    @abstractmethod
     def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
         """Return the voices of a model, whose files in the folder are verified. Raises NotReady."""
+        rate = self.sample_rate_of(folder)
+        return [
+            catalogue_voice(
+                model, details, sample_rate=rate, languages=self.languages_of(model, details), is_slow=self.is_slow
+            )
+            for details in model.details["voices"]
+        ]
+
+    def sample_rate_of(self, folder: Path) -> int:
+        """Return the rate of a model's sound. Raises NotReady."""
+        return SAMPLE_RATE
+
+    def languages_of(self, model: CatalogueModel, details: Mapping[str, Any]) -> Sequence[str]:
+        """Return the languages of one of a model's voices, the best first."""
+        return model.languages
 
     @abstractmethod
     def load_voice(self, found: CatalogueVoice, folder: Path) -> NeuralVoice:

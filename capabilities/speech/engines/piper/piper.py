@@ -6,20 +6,19 @@ voice's own table, with a pad between any two, and a mark before the first and a
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from capabilities.speech.engines.espeak.phonemes import Clause, has_voice, read_clauses, read_texts
-from capabilities.speech.engines.neural.alignment import align, find_words
+from capabilities.speech.engines.espeak.phonemes import has_voice
+from capabilities.speech.engines.neural.espeak_reader import EspeakReader
 from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.engines.neural.speaking import NeuralVoice, SentenceReading
-from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer, catalogue_voice
+from capabilities.speech.engines.neural.synthesizer import CatalogueVoice, NeuralSynthesizer
 from capabilities.speech.engines.neural.voiced import LOUDNESS, Voiced, timed
 from pipeline.errors import NotReady
-from workers.models.catalogue import CatalogueModel
 
 BEGIN, END, PAD = "^", "$", "_"
 #: Signs that voices were not trained with, and what they are spoken like.
@@ -34,13 +33,9 @@ class Piper(NeuralSynthesizer):
     name = "piper"
     loudness = LOUDNESS - 1.0
 
-    def list_voices(self, model: CatalogueModel, folder: Path) -> Sequence[CatalogueVoice]:
-        configuration = load_configuration(_network_in(folder).with_suffix(".onnx.json"))
-        sample_rate = configuration["audio"]["sample_rate"]
-        return [
-            catalogue_voice(model, details, sample_rate=sample_rate, languages=model.languages)
-            for details in model.details["voices"]
-        ]
+    def sample_rate_of(self, folder: Path) -> int:
+        rate: int = load_configuration(_network_in(folder).with_suffix(".onnx.json"))["audio"]["sample_rate"]
+        return rate
 
     def load_voice(self, found: CatalogueVoice, folder: Path) -> NeuralVoice:
         """Load the network. Raises NotReady."""
@@ -48,6 +43,21 @@ class Piper(NeuralSynthesizer):
         configuration = load_configuration(network.with_suffix(".onnx.json"))
         language = found.voice.language_codes[0]
         return PiperVoice(network, configuration, language=language, speaker=found.details.get("speaker", 0))
+
+
+class PiperReader(EspeakReader):
+    """Reads by libespeak-ng; `ids` are those of the signs that the voice knows."""
+
+    def __init__(self, voice: str, ids: Mapping[str, list[int]]) -> None:
+        super().__init__(voice)
+        self._ids, self._replaced = ids, REPLACED.get(voice, {})
+
+    def written(self, phonemes: str) -> str:
+        return "".join(self._replaced.get(letter, letter) for letter in unicodedata.normalize("NFD", phonemes))
+
+    def sign(self, terminator: str) -> str:
+        sign = LIKE.get(terminator, terminator)
+        return sign if sign in self._ids else ""
 
 
 class PiperVoice(NeuralVoice):
@@ -60,10 +70,11 @@ class PiperVoice(NeuralVoice):
     def __init__(self, network: Path, configuration: Mapping[str, Any], *, language: str, speaker: int = 0) -> None:
         self.language, self._speaker = language, speaker
         self._ids: Mapping[str, list[int]] = configuration["phoneme_id_map"]
-        self._espeak_voice: str = configuration.get("espeak", {}).get("voice", "")
+        voice: str = configuration.get("espeak", {}).get("voice", "")
         self._are_letters = configuration.get("phoneme_type") == "text"
-        if not self._are_letters and not has_voice(self._espeak_voice):
-            raise NotReady(f"libespeak-ng has no voice {self._espeak_voice!r}, which {network.name} needs.")
+        if not self._are_letters and not has_voice(voice):
+            raise NotReady(f"libespeak-ng has no voice {voice!r}, which {network.name} needs.")
+        self._reader = PiperReader(voice, self._ids)
         self.sample_rate = configuration["audio"]["sample_rate"]
         inference = configuration.get("inference", {})
         self._noise = inference.get("noise_scale", 0.667), inference.get("noise_w", 0.8)
@@ -74,10 +85,7 @@ class PiperVoice(NeuralVoice):
         if self._are_letters:
             letters = unicodedata.normalize("NFD", sentence.strip().casefold())
             return SentenceReading(letters if any(letter.isalnum() for letter in letters) else "")
-        phonemes = self._joined(read_clauses(sentence, voice=self._espeak_voice))
-        words = find_words(sentence)
-        alone = read_texts([sentence[start:end] for start, end in words], voice=self._espeak_voice)
-        return SentenceReading(phonemes, align(words, [self._joined(clauses) for clauses in alone], phonemes))
+        return self._reader.read(sentence)
 
     def voice(self, phonemes: str, speed: float) -> Voiced:
         pad = self._ids[PAD]
@@ -97,19 +105,6 @@ class PiperVoice(NeuralVoice):
         }
         (samples, *_), frames = self._network.run({name: inputs[name] for name in self._network.inputs})
         return timed(samples.ravel(), frames, speed=speed, places=places)
-
-    def _joined(self, clauses: list[Clause]) -> str:
-        """Return the phonemes of clauses with the signs that end them, if the voice knows these.
-
-        A full stop inside a sentence belongs to an abbreviation, and is not heard."""
-        replaced = REPLACED.get(self._espeak_voice, {})
-        joined = ""
-        for number, clause in enumerate(clauses, start=1):
-            sign = LIKE.get(clause.terminator, clause.terminator)
-            joined += "".join(replaced.get(letter, letter) for letter in unicodedata.normalize("NFD", clause.phonemes))
-            joined += sign if sign in self._ids and (sign != "." or number == len(clauses)) else ""
-            joined += " "
-        return joined.strip()
 
 
 def load_configuration(path: Path) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Account: its keys, its usage and its webhook."""
+"""Account: its keys, its usage and its webhooks."""
 
 from datetime import datetime
 from typing import Any
@@ -49,13 +49,20 @@ class Key(Document):
 
 
 class Webhook(Document):
-    """The account's webhook: where the service reports its events."""
+    """The account's default webhook: where the service reports its events."""
 
     webhook_url: str | None = None
     webhook_events: list[str]
     webhook_secret: str | None = None  #: signs the events; shown once, when it is made
     secret_set_at: datetime | None = None
     previous_secret_until: datetime | None = None  #: until then the previous secret signs as well
+
+
+class AccountWebhook(Webhook):
+    """One of the account's webhooks."""
+
+    id: str
+    is_default: bool  #: whether `set_webhook` sets it
 
 
 class WebhookSecret(Document):
@@ -71,6 +78,7 @@ class WebhookDelivery(Document):
     id: str
     message_id: str  #: the header webhook-id, the same in each try
     event: str
+    webhook_id: str | None = None  #: None: a request named the address
     url: str | None = None
     job_id: str | None = None
     state: str  #: pending, delivered or failed

@@ -117,6 +117,7 @@ class Segment(Document):
     text: str
     probability: float | None = None
     words: list[TranscribedWord] | None = None
+    speaker: str | None = None  #: with diarize
 
 
 class Transcript(Document):
@@ -129,4 +130,5 @@ class Transcript(Document):
     credits_used: int
     draft: bool = False  #: whether a light engine made it, and a person should check it
     warnings: list[str] = field(default_factory=list)
+    speakers: list[str] | None = None  #: in the order of their first words, with diarize
     segments: list[Segment] | None = None

@@ -1,9 +1,17 @@
-"""Account: its keys, its usage and its webhook; each job may name another by `webhook_url`."""
+"""Account: its keys, its usage and its webhooks; each job may name another by `webhook_url`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pressroom.documents.account import Key, KeyVerification, Usage, Webhook, WebhookDelivery, WebhookSecret
+from pressroom.documents.account import (
+    AccountWebhook,
+    Key,
+    KeyVerification,
+    Usage,
+    Webhook,
+    WebhookDelivery,
+    WebhookSecret,
+)
 from pressroom.exchange import Ask, Flow, StreamFlow
 from pressroom.flows.pages import pages
 from pressroom.service import Service, given
@@ -56,28 +64,67 @@ def delete_key(service: Service, key_id: str) -> Flow[None]:
 
 
 def webhook(service: Service) -> Flow[Webhook]:
-    """Return the account's webhook."""
+    """Return the account's default webhook."""
     return Webhook.read((yield from service.get(WEBHOOKS)).json)
 
 
 def set_webhook(service: Service, url: str | None, *, events: Sequence[str] | None = None) -> Flow[Webhook]:
-    """Send the account's events, all or some, to a URL. The first answer alone has the `webhook_secret`."""
-    fields = {"webhook_url": url, "webhook_events": list(events) if events is not None else None}
-    return Webhook.read((yield from service.ask(Ask("PUT", WEBHOOKS, fields=fields, repeatable=False))).json)
+    """Set the default webhook: all events or some go to a URL. The first answer alone has the `webhook_secret`."""
+    ask = Ask("PUT", WEBHOOKS, fields=_webhook(url, events), repeatable=False)
+    return Webhook.read((yield from service.ask(ask)).json)
 
 
-def delete_webhook(service: Service) -> Flow[None]:
-    """Stop sending the account's events."""
-    yield from service.ask(Ask("DELETE", WEBHOOKS))
+def webhooks(service: Service) -> Flow[list[AccountWebhook]]:
+    """List the account's webhooks."""
+    return [AccountWebhook.read(one) for one in (yield from service.get(WEBHOOKS)).json["webhooks"]]
 
 
-def rotate_webhook_secret(service: Service) -> Flow[WebhookSecret]:
+def add_webhook(service: Service, url: str, *, events: Sequence[str] | None = None) -> Flow[AccountWebhook]:
+    """Send events, all or some, to one more URL. This answer alone has the `webhook_secret`."""
+    ask = Ask("POST", WEBHOOKS, fields=_webhook(url, events), repeatable=False)
+    return AccountWebhook.read((yield from service.ask(ask)).json)
+
+
+def change_webhook(
+    service: Service, webhook_id: str, url: str, *, events: Sequence[str] | None = None
+) -> Flow[AccountWebhook]:
+    """Set a webhook's URL and events."""
+    ask = Ask("PUT", f"{WEBHOOKS}/{webhook_id}", fields=_webhook(url, events))
+    return AccountWebhook.read((yield from service.ask(ask)).json)
+
+
+def _webhook(url: str | None, events: Sequence[str] | None) -> dict[str, Any]:
+    return {"webhook_url": url, "webhook_events": list(events) if events is not None else None}
+
+
+def delete_webhook(service: Service, webhook_id: str | None = None) -> Flow[None]:
+    """Stop sending events to a webhook, by default the default."""
+    yield from service.ask(Ask("DELETE", _path(webhook_id)))
+
+
+def rotate_webhook_secret(service: Service, webhook_id: str | None = None) -> Flow[WebhookSecret]:
     """Sign with a new secret, in this answer only; the previous one signs as well for a while."""
-    return WebhookSecret.read((yield from service.ask(Ask("POST", f"{WEBHOOKS}/secret", repeatable=False))).json)
+    ask = Ask("POST", f"{_path(webhook_id)}/secret", repeatable=False)
+    return WebhookSecret.read((yield from service.ask(ask)).json)
+
+
+def send_test_event(service: Service, webhook_id: str | None = None) -> Flow[WebhookDelivery]:
+    """Send a test event to a webhook, by default the default."""
+    ask = Ask("POST", f"{_path(webhook_id)}/test", repeatable=False)
+    return WebhookDelivery.read((yield from service.ask(ask)).json)
+
+
+def _path(webhook_id: str | None) -> str:
+    return WEBHOOKS if webhook_id is None else f"{WEBHOOKS}/{webhook_id}"
 
 
 def webhook_deliveries(
-    service: Service, *, state: str | None = None, event: str | None = None, job_id: str | None = None
+    service: Service,
+    *,
+    state: str | None = None,
+    event: str | None = None,
+    job_id: str | None = None,
+    webhook_id: str | None = None,
 ) -> StreamFlow[WebhookDelivery]:
     """List deliveries, newest first."""
     return pages(
@@ -88,6 +135,7 @@ def webhook_deliveries(
         state=state,
         event=event,
         job_id=job_id,
+        webhook_id=webhook_id,
     )
 
 

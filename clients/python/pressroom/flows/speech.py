@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from os import SEEK_END
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -10,7 +11,8 @@ import httpx2
 from pressroom.documents.speech import Lexicon, LexiconEntry, Speech, Timing, Transcript, Voice
 from pressroom.errors import ConnectionLost
 from pressroom.exchange import Ask, Emit, Flow, Read, StreamFlow
-from pressroom.files import Upload
+from pressroom.files import Upload, open_upload, repeatable
+from pressroom.flows.uploads import upload
 from pressroom.options import (
     ChapterOptions,
     MusicOptions,
@@ -22,6 +24,8 @@ from pressroom.options import (
 )
 from pressroom.service import Answer, Files, Service, Target
 
+#: Larger recordings are uploaded before they are transcribed.
+MOST_IN_A_FORM = 25 * 2**20
 #: Longest pause before and within a stream: it may wait behind others.
 STREAM_SILENCE_SECONDS = 900.0
 
@@ -117,9 +121,9 @@ def set_lexicon(service: Service, entries: Iterable[LexiconEntry | Mapping[str, 
 
 
 def transcribe(service: Service, audio: Upload, **options: Unpack[RecordingOptions]) -> Flow[Transcript]:
-    """Transcribe a recording of up to four hours, with the times of segments and words."""
-    fields = {"response_format": "verbose_json"}
-    return Transcript.read((yield from work(service, "/tts/stt", fields, options, files={"audio": audio})).json)
+    """Transcribe a recording of up to 2 GiB and four hours, with the times of segments and words."""
+    answer = yield from _transcript(service, audio, {"response_format": "verbose_json"}, options)
+    return Transcript.read(answer.json)
 
 
 def subtitles(
@@ -131,8 +135,21 @@ def subtitles(
     **options: Unpack[RecordingOptions],
 ) -> Flow[str]:
     """Return the text of a recording as SubRip, WebVTT or text, and write it to the file `to` if there is one."""
-    answer = yield from work(service, "/tts/stt", {"response_format": form}, options, files={"audio": audio}, to=to)
+    answer = yield from _transcript(service, audio, {"response_format": form}, options, to=to)
     return answer.text
+
+
+def _transcript(
+    service: Service, audio: Upload, fields: Mapping[str, Any], options: Mapping[str, Any], *, to: Target = None
+) -> Flow[Answer]:
+    """Send a recording as a file of the request, or upload it before if it is too large for that."""
+    with repeatable(audio) as known:
+        with open_upload(known) as opened:
+            is_large = opened.seek(0, SEEK_END) > MOST_IN_A_FORM
+        if not is_large:
+            return (yield from work(service, "/tts/stt", fields, options, files={"audio": known}, to=to))
+        upload_id = yield from upload(service, known)
+    return (yield from work(service, "/transcriptions", {**fields, "upload": upload_id}, options, to=to))
 
 
 def _speech(

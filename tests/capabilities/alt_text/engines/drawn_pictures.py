@@ -1,10 +1,12 @@
 """Pictures that are drawn for tests: of each kind that `basic` tells apart."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
+from workers.engines.ocr import Reader, TextLine
 from workers.media.images.picture import Note, Picture
 
 WHITE, BLACK, NAVY = (255, 255, 255), (20, 20, 20), (20, 30, 90)
@@ -15,6 +17,16 @@ def picture_of(
 ) -> Picture:
     """Return an image as the worker would have read it."""
     return Picture(image.convert("RGB"), "PNG", animated, opaque, notes)
+
+
+class Blind(Reader):
+    """A reader that finds the lines that a test gives it."""
+
+    def __init__(self, *lines: TextLine) -> None:
+        self._lines = lines
+
+    def read(self, image: Image.Image, *, is_grainy: bool = False) -> Sequence[TextLine]:
+        return self._lines
 
 
 def font(size: int) -> ImageFont.FreeTypeFont:
@@ -45,6 +57,7 @@ def bar_chart() -> Image.Image:
     return image
 
 
+@cache
 def photo(size: tuple[int, int] = (1200, 800), seed: int = 7) -> Image.Image:
     """A landscape as a camera has it: soft gradients, many tones, and grain everywhere."""
     width, height = size
@@ -130,3 +143,13 @@ def photo_with_sign() -> Image.Image:
     draw.rectangle((760, 430, 1100, 590), fill=(235, 225, 60), outline=BLACK, width=6)
     draw.text((930, 510), "NO ENTRY", font=font(60), fill=BLACK, anchor="mm")
     return image
+
+
+def author_says(text: str, language: str = "x-default") -> bytes:
+    """Return the XMP packet of a picture whose author says what it shows."""
+    return (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description xmlns:Iptc4xmpCore="http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/">'
+        f'<Iptc4xmpCore:AltTextAccessibility><rdf:Alt><rdf:li xml:lang="{language}">{text}</rdf:li></rdf:Alt>'
+        "</Iptc4xmpCore:AltTextAccessibility></rdf:Description></rdf:RDF></x:xmpmeta>"
+    ).encode()

@@ -41,14 +41,14 @@ def _engine() -> Iterator[Engine]:
         one.close()
 
 
-def wish(number: int = 0, *modes: Any, language: str = "en", **hints: Any) -> CaptionRequest:
+def request(number: int = 0, *modes: Any, language: str = "en", **hints: Any) -> CaptionRequest:
     return CaptionRequest(PICTURES[number], modes or ("short",), language, Hints(**hints))
 
 
 def test_all_texts_of_a_picture_come_with_one_request_and_are_judged_as_every_models(engine: Engine) -> None:
     texts = {"short": DOG, "long": f"{DOG}. Waves break behind it.", "seo": "Brown dog running on a beach"}
     with ModelServer({PATH: chat(texts)}) as server:
-        captions: Any = engine(server.url).caption([wish(0, *MODES), wish(1, *MODES)])
+        captions: Any = engine(server.url).caption([request(0, *MODES), request(1, *MODES)])
         requests = [one for one in server.asked if one.path == PATH]
     assert [caption["short"].text for caption in captions] == [DOG, DOG]
     assert captions[0]["long"].text == texts["long"]
@@ -64,7 +64,7 @@ def test_a_faulty_text_is_asked_for_once_more(engine: Engine) -> None:
         return chat({"short": "dog dog dog dog dog dog dog dog" if is_first else DOG})
 
     with ModelServer({PATH: loop_first}) as server:
-        (caption,) = engine(server.url).caption([wish()])
+        (caption,) = engine(server.url).caption([request()])
         assert len(server.paths()) == 2
     assert caption["short"].text == DOG  # type: ignore[index]
 
@@ -74,7 +74,7 @@ def test_one_picture_that_the_server_refuses_takes_no_other_away(engine: Engine)
         return chat("I can't help with that.") if "Odd page" in str(body["messages"]) else chat({"short": DOG})
 
     with ModelServer({PATH: odd}) as server:
-        refusal, caption = engine(server.url).caption([wish(page_title="Odd page"), wish(1)])
+        refusal, caption = engine(server.url).caption([request(page_title="Odd page"), request(1)])
     assert isinstance(refusal, AnswerInvalid)
     assert caption["short"].text == DOG  # type: ignore[index]
 
@@ -82,16 +82,16 @@ def test_one_picture_that_the_server_refuses_takes_no_other_away(engine: Engine)
 def test_ten_times_the_text_is_cut_and_an_empty_one_is_none(engine: Engine) -> None:
     with ModelServer({PATH: chat({"short": f"{DOG}. " * 30})}) as server:
         captioner = engine(server.url)
-        (long,) = captioner.caption([wish()])
+        (long,) = captioner.caption([request()])
         server.answers[PATH] = chat({"short": " "})
-        (empty,) = captioner.caption([wish()])
+        (empty,) = captioner.caption([request()])
     assert len(long["short"].text) <= LIMITS["short"]  # type: ignore[index]
     assert isinstance(empty, NothingSaid)
 
 
 def test_a_language_that_nobody_asks_a_model_for_is_not_sent(engine: Engine) -> None:
     with ModelServer({"/models": {}}) as server:
-        (found,) = engine(server.url).caption([wish(language="tlh")])
+        (found,) = engine(server.url).caption([request(language="tlh")])
         assert server.paths() == []
     assert isinstance(found, LanguageNotSupported)
 
@@ -99,7 +99,7 @@ def test_a_language_that_nobody_asks_a_model_for_is_not_sent(engine: Engine) -> 
 def test_a_server_that_asks_for_a_pause_says_until_when(engine: Engine) -> None:
     with ModelServer({"/models": {}, PATH: refused(429, {"error": "busy"}, Retry_After="20")}) as server:
         captioner = engine(server.url)
-        (found,) = captioner.caption([wish()])
+        (found,) = captioner.caption([request()])
         assert captioner.is_available()
     assert isinstance(found, EndpointBusy)
 
@@ -111,7 +111,7 @@ def test_llama_cpps_own_server_describes_a_picture(engine: Engine, tmp_path: Pat
     try:
         url, key = llama.server.endpoint
         captioner = engine(url, key=key, slots=2)
-        first, second = captioner.caption([wish(0, *MODES), wish(1, *MODES)])
+        first, second = captioner.caption([request(0, *MODES), request(1, *MODES)])
         wrong = engine(url, key="wrong")
     finally:
         llama.server.stop()

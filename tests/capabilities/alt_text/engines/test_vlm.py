@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from drawn_pictures import banner, bar_chart, illustration, photo, picture_of, plain
 from PIL import Image
 from tiny_models import build_qwen3_vl
@@ -35,7 +34,7 @@ from workers.models.store import ModelStore
 PICTURES = [picture_of(draw()) for draw in (banner, photo, plain, bar_chart, illustration)]
 
 
-def wishes(modes: tuple[Mode, ...] = ("short",), language: str = "en") -> list[CaptionRequest]:
+def requests(modes: tuple[Mode, ...] = ("short",), language: str = "en") -> list[CaptionRequest]:
     return [CaptionRequest(picture, modes, language) for picture in PICTURES]
 
 
@@ -72,7 +71,7 @@ def all_modes(captioner: Vlm) -> tuple[Sequence[dict[Mode, Caption]], int]:
     # Random weights never end a text; their second looks are not counted.
     monkeypatch = pytest.MonkeyPatch()
     monkeypatch.setattr("capabilities.alt_text.engines.generation.judging.faults_of", lambda *_: [])
-    captions = captioner.caption(wishes(MODES)[:4])
+    captions = captioner.caption(requests(MODES)[:4])
     monkeypatch.undo()
     hook.remove()
     return captions, len(passes)
@@ -93,17 +92,8 @@ def test_three_texts_cost_one_pass_over_the_image_encoder(all_modes, captioner: 
 
     assert passes == 1
     # What was seen last is not taken for what is shown next.
-    (other,) = captioner.caption(wishes()[4:])
+    (other,) = captioner.caption(requests()[4:])
     assert other["short"] not in [caption["short"] for caption in captions]
-
-
-def test_a_batch_says_what_single_pictures_do(captioner: Vlm) -> None:
-    together = captioner.caption(wishes())
-
-    for wish, caption in list(zip(wishes(), together, strict=True))[:3]:
-        (alone,) = captioner.caption([wish])
-        assert alone["short"].text == caption["short"].text
-        assert alone["short"].confidence == pytest.approx(caption["short"].confidence, abs=1e-3)
 
 
 def test_pictures_of_one_batch_may_want_different_texts_in_their_order(captioner: Vlm) -> None:
@@ -130,7 +120,7 @@ def test_pictures_of_one_batch_may_want_different_texts_in_their_order(captioner
 
 
 def test_a_chat_model_is_asked_in_the_language_that_is_wanted(vlm: Vlm) -> None:
-    prompt = vlm._prompt("short", wishes(language="es")[0])
+    prompt = vlm._prompt("short", requests(language="es")[0])
 
     assert "Spanish" in prompt
     assert prompt.startswith("User: <image>")
@@ -158,12 +148,14 @@ def test_who_stops_waits_for_a_token_at_most(captioner: Vlm) -> None:
         return len(asked) > 3
 
     with pytest.raises(Stopped):
-        captioner.caption(wishes(), stop=stop)
+        captioner.caption(requests(), stop=stop)
 
     assert len(asked) == 4
 
 
 def test_confidence_is_the_mean_of_real_tokens_and_not_of_padding() -> None:
+    import torch
+
     probabilities = torch.tensor([0.5, 0.125, 0.9, 0.0001]).log()
 
     said = decode_row(torch.tensor([7, 8, 2, 0]), probabilities, lambda tokens: str(tokens.tolist()), {2})
@@ -174,20 +166,22 @@ def test_confidence_is_the_mean_of_real_tokens_and_not_of_padding() -> None:
 class Cramped(Vlm):
     """One on a GPU that has room for two pictures."""
 
-    def _generate(self, wishes: Sequence[CaptionRequest], stop):
-        self.tried.append(len(wishes))
-        if len(wishes) > self.room:
-            raise torch.OutOfMemoryError("CUDA out of memory.")
-        return super()._generate(wishes, stop)
+    def _generate(self, requests: Sequence[CaptionRequest], stop):
+        self.tried.append(len(requests))
+        if len(requests) > self.room:
+            from torch import OutOfMemoryError
+
+            raise OutOfMemoryError("CUDA out of memory.")
+        return super()._generate(requests, stop)
 
 
 def test_a_batch_that_is_too_large_for_the_gpu_is_halved_and_stays_so(vlm_folder: Path, vlm: Vlm) -> None:
     cramped = engine(vlm_folder, Cramped)
     cramped.tried, cramped.room = [], 2
 
-    captions = cramped.caption(wishes())
+    captions = cramped.caption(requests())
 
-    assert captions == vlm.caption(wishes())
+    assert captions == vlm.caption(requests())
     assert cramped.tried == [4, 2, 2, 1]
     assert cramped.batch == 2
 
@@ -195,19 +189,19 @@ def test_a_batch_that_is_too_large_for_the_gpu_is_halved_and_stays_so(vlm_folder
 class Picky(Vlm):
     """One whose processor chokes on some pictures."""
 
-    def _generate(self, wishes: Sequence[CaptionRequest], stop):
-        if any(wish.picture.image.width < 10 for wish in wishes):
+    def _generate(self, requests: Sequence[CaptionRequest], stop):
+        if any(request.picture.image.width < 10 for request in requests):
             raise ValueError("mean must have 1 elements if it is an iterable, got 3")
-        return super()._generate(wishes, stop)
+        return super()._generate(requests, stop)
 
 
 def test_a_picture_that_a_model_chokes_on_fails_alone(vlm_folder: Path, vlm: Vlm) -> None:
     picky = engine(vlm_folder, Picky)
     odd = CaptionRequest(picture_of(Image.new("RGB", (1, 1))), ("short",), "en")
 
-    first, failed, last = picky.caption([wishes()[0], odd, wishes()[1]])
+    first, failed, last = picky.caption([requests()[0], odd, requests()[1]])
 
-    assert [first, last] == vlm.caption(wishes()[:2])
+    assert [first, last] == vlm.caption(requests()[:2])
     assert isinstance(failed, EngineUnavailable)
     assert "mean must have 1 elements" in failed.message
 
@@ -220,13 +214,20 @@ def test_pictures_of_extreme_shapes_have_texts(captioner: Vlm) -> None:
     assert all(caption["short"].text for caption in captions)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def has_gpu() -> bool:
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
 def test_it_runs_on_a_gpu_where_there_is_one(vlm_folder: Path) -> None:
+    if not has_gpu():
+        pytest.skip("no CUDA device here")
     made = engine(vlm_folder, device="cuda")
 
     assert made._model.device.type == "cuda"
     assert made._takes_tensors == (made._processor.image_processor.backend == "torchvision")
-    assert len({caption["short"].text for caption in made.caption(wishes(MODES))}) == len(PICTURES)
+    assert len({caption["short"].text for caption in made.caption(requests(MODES))}) == len(PICTURES)
 
 
 def test_a_device_that_can_not_run_the_model_is_found_before_anybody_waits(vlm_folder: Path) -> None:
@@ -276,7 +277,7 @@ def test_pictures_that_can_not_be_made_ready_on_the_gpu_are_on_the_processor(
     made._warm_up()
 
     assert not made._takes_tensors
-    assert made.caption(wishes()) == vlm.caption(wishes())
+    assert made.caption(requests()) == vlm.caption(requests())
 
 
 def test_it_is_loaded_and_computes_in_one_thread_whoever_asks(
@@ -297,7 +298,7 @@ def test_it_is_loaded_and_computes_in_one_thread_whoever_asks(
     monkeypatch.setattr(Vlm, "_generate", saying)
     made = engine(vlm_folder)
     with ThreadPoolExecutor(3) as runs:
-        told = list(runs.map(made.caption, [wishes()] * 3))
+        told = list(runs.map(made.caption, [requests()] * 3))
 
     assert told[0] == told[1] == told[2]
     assert len(threads) == 7  # five pictures in batches of four
@@ -336,7 +337,7 @@ def test_pictures_go_to_a_processor_of_tensors_as_they_were_decoded(vlm: Vlm, mo
 
     (tensor,) = vlm._prepared([tall])
 
-    assert (tensor.dtype, tuple(tensor.shape)) == (torch.uint8, (3, 5, 3))
+    assert (str(tensor.dtype), tuple(tensor.shape)) == ("torch.uint8", (3, 5, 3))
     assert tensor[:, 0, 0].tolist() == [250, 100, 0]
 
 
@@ -384,8 +385,9 @@ def test_weights_that_were_altered_since_their_download_are_not_run(vlm_folder: 
     ("model", "says"),
     [({"device": "cuda:7"}, "device cuda:7"), ({"device": "nowhere"}, "device nowhere"), ({"dtype": "int3"}, "int3")],
 )
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
 def test_a_device_or_type_that_is_not_there_is_named(vlm_folder: Path, model: dict[str, str], says: str) -> None:
+    if has_gpu():
+        pytest.skip("there is a CUDA device here")
     with pytest.raises(NotReady, match=says):
         engine(vlm_folder, **model)
 
@@ -398,7 +400,7 @@ def test_a_folder_that_is_not_there_is_named() -> None:
 def test_weights_that_can_hold_programs_are_not_read(vlm_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(vlm_folder, tmp_path, dirs_exist_ok=True)
     (tmp_path / "model.safetensors").unlink()
-    torch.save({}, tmp_path / "pytorch_model.bin")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
 
     with pytest.raises(NotReady, match=r"no \*\.safetensors"):
         engine(tmp_path)
@@ -449,7 +451,7 @@ def test_qwen3_vl_of_the_catalogue_describes_a_batch_and_looks_again(tmp_path: P
             processor.tokenizer.padding_side = "left"
             return processor
 
-    together = engine(tmp_path, Qwen).caption(wishes(MODES)[:2])
+    together = engine(tmp_path, Qwen).caption(requests(MODES)[:2])
 
     assert together[0]["short"].text != together[1]["short"].text
     assert all(0 < len(texts[mode].text) <= LIMITS[mode] for texts in together for mode in MODES)

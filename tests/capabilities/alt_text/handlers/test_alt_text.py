@@ -25,6 +25,7 @@ from pipeline.errors import PressroomError
 from pipeline.settings import Settings
 from workers.engines import EngineUnavailable, Stopped
 from workers.engines.resources import Resources
+from workers.engines.tokens import Tokens
 from workers.handler import Done, Failed, Release
 from workers.media.downloads.fetcher import Fetched
 from workers.media.images import decoders
@@ -84,20 +85,21 @@ class Painter:
     def languages(self) -> Sequence[str]:
         return self._languages
 
-    def caption(self, wishes: Sequence[CaptionRequest], *, stop: Callable[[], bool]) -> list[Any]:
+    def caption(self, requests: Sequence[CaptionRequest], *, stop: Callable[[], bool]) -> list[Any]:
         self.before()
-        self.seen.append(list(wishes))
+        self.seen.append(list(requests))
         if stop():
             raise Stopped
-        if self.together is not None and len(wishes) > 1:
+        if self.together is not None and len(requests) > 1:
             raise self.together
-        return [self._one(wish) for wish in wishes]
+        return [self._one(request) for request in requests]
 
-    def _one(self, wish: CaptionRequest) -> Any:
-        pixel = wish.picture.image.getpixel((0, 0))
+    def _one(self, request: CaptionRequest) -> Any:
+        request.tokens.add(self.name, {"usage": {"prompt_tokens": 300, "completion_tokens": 40}})
+        pixel = request.picture.image.getpixel((0, 0))
         if (error := self.fails.get(pixel)) is not None:
             return error
-        return {mode: Caption(f"{mode} {wish.language} {pixel}.", 0.5) for mode in wish.modes}
+        return {mode: Caption(f"{mode} {request.language} {pixel}.", 0.5) for mode in request.modes}
 
 
 class Task:
@@ -105,6 +107,7 @@ class Task:
 
     def __init__(self, url: str, mode: str = "short", language: str = "en") -> None:
         self.input = PictureInput(image_url=url, mode=mode, language=language)
+        self.tokens = Tokens()
         self.stopped = False
 
     def store(self, data: bytes, *, suffix: str) -> str:
@@ -163,7 +166,7 @@ def test_all_modes_of_a_picture_are_one_wish() -> None:
     (outcome,) = handler_of(Web(r=png("red")), engine).run([Task("r", "all")])
 
     assert list(texts(outcome)) == ["short", "long", "seo"]
-    assert [wish.modes for wish in engine.seen[0]] == [("short", "long", "seo")]
+    assert [request.modes for request in engine.seen[0]] == [("short", "long", "seo")]
 
 
 def test_a_picture_that_fails_fails_alone() -> None:
@@ -208,7 +211,7 @@ def test_an_engine_that_refuses_a_batch_is_shown_each_picture_alone() -> None:
 
 def test_an_engine_that_leaves_a_text_out_is_an_error_and_not_a_silence() -> None:
     engine = Painter()
-    engine._one = lambda wish: {}
+    engine._one = lambda request: {}
 
     with pytest.raises(KeyError):
         handler_of(Web(r=png("red")), engine).run([Task("r")])
@@ -233,10 +236,12 @@ def test_the_same_url_is_downloaded_once_and_the_same_bytes_go_through_the_model
     engine = Painter()
     web = Web(r=png("red"), same=png("red"))
 
-    outcomes = handler_of(web, engine).run([Task("r"), Task("r", "seo"), Task("same", "all"), Task("r", language="es")])
+    tasks = [Task("r"), Task("r", "seo"), Task("same", "all"), Task("r", language="es")]
+    outcomes = handler_of(web, engine).run(tasks)
 
+    assert [bool(task.tokens) for task in tasks] == [True, False, False, True]
     assert web.asked == ["r", "same"]
-    assert [(wish.modes, wish.language) for wish in engine.seen[0]] == [
+    assert [(request.modes, request.language) for request in engine.seen[0]] == [
         (("short", "long", "seo"), "en"),
         (("short",), "es"),
     ]
@@ -253,7 +258,7 @@ def test_the_same_bytes_asked_again_come_from_redis(redis_url: str) -> None:
         assert len(engine.seen) == 1
 
         handler_of(web, engine, cache=cache).run([Task("r", "all"), Task("r", language="es")])
-        assert [wish.modes for wish in engine.seen[1]] == [("long", "seo"), ("short",)]
+        assert [request.modes for request in engine.seen[1]] == [("long", "seo"), ("short",)]
         handler_of(web, Painter("another"), cache=cache).run([Task("r")])
         handler_of(web, engine, cache=CaptionCache(client, keep_for=timedelta())).run([Task("r")])
         assert len(engine.seen) == 3

@@ -18,8 +18,8 @@ class Brought(Task):
     """An item whose picture came as a file."""
 
     def __init__(self, file: bytes = b"", url: str = "upload:image", hints: Hints | None = None) -> None:
+        super().__init__(url)
         self.input = PictureInput(image_url=url, mode="short", language="en", hints=hints)
-        self.stopped = False
         self.file = file
 
     def upload(self, field: str) -> AbstractContextManager[IO[bytes]]:

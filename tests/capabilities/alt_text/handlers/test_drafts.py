@@ -39,8 +39,8 @@ class Redis:
 class Unsure(Painter):
     """An engine that knows colours and nothing else."""
 
-    def _one(self, wish: CaptionRequest) -> Any:
-        return {mode: Caption("Mostly red.", 0.2, draft=True) for mode in wish.modes}
+    def _one(self, request: CaptionRequest) -> Any:
+        return {mode: Caption("Mostly red.", 0.2, draft=True) for mode in request.modes}
 
 
 def test_a_draft_costs_nothing_and_says_what_would_bring_a_text() -> None:
@@ -54,8 +54,8 @@ def test_a_draft_costs_nothing_and_says_what_would_bring_a_text() -> None:
 
 def test_an_ornament_costs_nothing() -> None:
     class Decorator(Painter):
-        def _one(self, wish: CaptionRequest) -> Any:
-            return {mode: Caption("", 0.7, decorative=True) for mode in wish.modes}
+        def _one(self, request: CaptionRequest) -> Any:
+            return {mode: Caption("", 0.7, decorative=True) for mode in request.modes}
 
     (outcome,) = handler_of(Web(r=png("red")), Decorator()).run([Task("r", "all")])
 

@@ -13,10 +13,9 @@ from waiting import wait_for
 from capabilities.index_check.engines.search.base.provider import Provider
 from capabilities.index_check.handlers.check import IndexCheckHandler
 from capabilities.index_check.handlers.submit import IndexSubmitHandler
-from capabilities.index_check.kinds.index_check import IndexCheck
-from capabilities.index_check.kinds.url_submission import IndexSubmit
+from capabilities.index_check.kinds.index_check import IndexCheck, IndexSubmit
 from capabilities.index_check.providers import pacing
-from capabilities.index_check.providers.transitions import RESTING
+from capabilities.index_check.providers.circuit_breaker import RESTING
 from capabilities.index_check.requests.request import IndexCheckRequest, with_lanes
 from capabilities.index_check.results.urls import UrlRecord
 from capabilities.index_check.sites.connections import sites_of

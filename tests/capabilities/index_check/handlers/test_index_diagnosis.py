@@ -14,8 +14,8 @@ from web_server import Answer, WebServer, reply, web_server
 
 from capabilities.index_check.handlers.diagnosis.diagnosing import Diagnosing, Diagnostician
 from capabilities.index_check.handlers.diagnosis.page import forbidding_headers
-from capabilities.index_check.handlers.unchecked import UrlUnchecked
 from capabilities.index_check.kinds.index_check import UrlInput
+from capabilities.index_check.providers.causes import UrlUnchecked
 from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.settings import DiagnosisSettings
 from pipeline.kind import as_json
@@ -55,7 +55,7 @@ def ask(diagnosing: Diagnosing, url: str, *, job_id: UUID | None = None, **asked
     return done.output.diagnosis
 
 
-#: What is served at /page, what else is, the causes in order, and words of the sentence.
+#: The pages that the site serves, the causes in order, and words of the sentence.
 CASES: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "nothing": ({}, [], "Nothing that we see forbids the page"),
     "gone": ({"/page": ("", 410)}, ["not_found"], "HTTP 410"),
@@ -192,11 +192,14 @@ def test_a_page_whose_turn_does_not_come_is_not_called_slow() -> None:
         asyncio.run(diagnose())
 
 
-def test_a_diagnosis_that_takes_too_long_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def wait(*_: object) -> None:
-        raise TimeoutError
+@pytest.mark.parametrize("error", [TimeoutError, RecursionError])
+def test_a_diagnosis_that_can_not_be_made_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    async def fail(*_: object) -> None:
+        raise error
 
-    monkeypatch.setattr(Diagnostician, "diagnose", wait)
+    monkeypatch.setattr(Diagnostician, "diagnose", fail)
     task, answer = GivenTask(UrlInput(url=HERE, diagnose=True)), Done(RawResult(reason="not_indexed"))
     with opened() as diagnosing:
         assert diagnosing.explain(task, answer) is answer
@@ -287,18 +290,6 @@ def test_only_what_asks_for_it_and_has_no_good_answer_is_looked_at(site: WebServ
     failed = diagnosing.explain(task, Failed(UrlUnchecked("captcha")))
     assert isinstance(failed, Failed)
     assert failed.error.document()["diagnosis"]["http_status"] == 200
-
-
-def test_a_diagnosis_that_can_not_be_made_changes_nothing(
-    site: WebServer, diagnosing: Diagnosing, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise RecursionError
-
-    monkeypatch.setattr("capabilities.index_check.handlers.diagnosis.diagnosing.diagnosis_of", fail)
-    task, answer = GivenTask(UrlInput(url=site.url("/page"), diagnose=True)), Done(RawResult(reason="not_indexed"))
-
-    assert diagnosing.explain(task, answer) is answer
 
 
 def test_records_of_a_job_have_diagnoses_and_cost_no_more(start: Start, engine: SearchEngine) -> None:

@@ -4,7 +4,7 @@ import pytest
 from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons
 from search_engine import SearchEngine
 
-from capabilities.index_check.handlers.unchecked import advice_on
+from capabilities.index_check.providers.causes import advice_on
 
 NO_CREDITS = '400 {"message": "Not enough credits", "statusCode": 400}'
 NO_KEY = '422 {"type": "ErrorResponse", "error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "status": 422}}'
@@ -44,20 +44,6 @@ def test_the_next_provider_follows_one_whose_account_is_empty(start: Start, engi
     assert len(engine.queries("serper")) == 1
     assert pool.rests("serper")
     assert pool.query("SELECT reason FROM search_provider WHERE name LIKE 'serper:%'") == "config:credits"
-
-
-def test_by_default_all_that_are_set_up_follow_each_other_as_users_rank_them(
-    start: Start, engine: SearchEngine
-) -> None:
-    ranked = ["serper", "serpapi", "dataforseo", "brave_api", "searxng", "duckduckgo", "bing"]
-    faults = {"serper": NO_CREDITS, "serpapi": "429", "dataforseo": "404", "brave_api": NO_KEY, "searxng": "404"}
-    engine.broken.update({**faults, "duckduckgo": "captcha"})
-
-    (item,) = start("").check(HERE)
-
-    assert [name for _, name, _ in engine.asked] == ranked
-    found = raw_result_of(item)
-    assert (found["reason"], found["provider"], found["index"]) == ("indexed", "bing", "bing")
 
 
 def test_a_faulty_query_stops_nobody_and_three_in_a_row_are_enough_for_a_job(
@@ -124,7 +110,7 @@ def test_searxng_answers_from_the_index_of_the_one_engine_that_it_asks(start: St
     (several,) = start("searxng").check(HERE)
     (alone,) = start("searxng", searxng={"engines": "Google"}).check(HERE, index="google")
 
-    # What several said together is not what one of them says.
+    # An answer of several engines is not the answer of one.
     assert [raw_result_of(item)["index"] for item in (several, alone)] == ["mixed", "google"]
     assert len(engine.asked) == 2
 
@@ -134,7 +120,7 @@ def test_searxng_answers_from_the_index_of_the_one_engine_that_it_asks(start: St
     [
         ("config:key", "brave_api", "refused our key: check PRESSROOM_SEARCH__BRAVE_API__API_KEY"),
         ("config:credits", "serpapi", "top its account up, or set another PRESSROOM_SEARCH__SERPAPI__API_KEY"),
-        ("config", "searxng", "refused us: it has to have `json` among its `formats`"),
+        ("config", "searxng", "refused us: add `json` to its `formats`"),
         ("captcha", "bing", "the search engine asked for a captcha"),
         ("of a later release", "bing", "the search engine failed"),
     ],

@@ -59,7 +59,7 @@ def test_a_fresh_check_asks_again_and_is_paid(start: Start, engine: SearchEngine
 
     found = raw_result_of(again)
     assert (found["reason"], found.get("reused"), again.captured) == ("not_indexed", None, 1)
-    # What it found is what others get from now on.
+    # Others get its answer from now on.
     (later,) = pool.check(HERE)
     assert (raw_result_of(later)["reason"], later.captured) == ("not_indexed", 0)
 
@@ -77,16 +77,3 @@ def test_a_fresh_url_whose_report_was_lost_is_not_asked_for_twice(start: Start, 
 
     assert len(engine.asked) == 1
     assert pool.job(job_id).items_ok == 1
-
-
-def test_a_negative_that_the_release_before_kept_without_proof_is_not_used(start: Start, engine: SearchEngine) -> None:
-    pool = start("bing")
-    pool.check(HERE, GONE)
-    # It wrote no index, and asked in one form alone.
-    pool.query("UPDATE verdict SET output = output - 'index'")
-    engine.pages.add(GONE)
-
-    here, gone = pool.check(HERE, GONE)
-
-    assert [raw_result_of(item)["reason"] for item in (here, gone)] == ["indexed", "indexed"]
-    assert (here.captured, gone.captured) == (0, 1)

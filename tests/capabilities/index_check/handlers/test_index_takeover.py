@@ -4,7 +4,7 @@ import pytest
 from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons
 from search_engine import SearchEngine
 
-from capabilities.index_check.handlers.rounds import MAX_TRIES
+from capabilities.index_check.handlers.check import MAX_TRIES
 from pipeline.database import Database
 from pipeline.operations.pauses import pause, resume
 
@@ -148,13 +148,13 @@ def test_urls_of_a_job_that_has_set_a_provider_aside_are_not_claimed_before_anot
     assert capsys.readouterr().out.count("item reported") <= 8 + 6
 
 
-@pytest.mark.parametrize("column", ["open_until", "next_at"])
+@pytest.mark.parametrize("rest", ["state = 'open', open_until", "next_at"])
 def test_urls_that_want_a_provider_which_rests_keep_nobody_else_from_asking_another(
-    start: Start, engine: SearchEngine, column: str
+    start: Start, engine: SearchEngine, rest: str
 ) -> None:
     engine.broken["google"] = "script"
     pool = start("google,bing", interval=0.05)
-    pool.query(f"UPDATE search_provider SET {column} = now() + interval '1 hour' WHERE name ~ 'bing'")
+    pool.query(f"UPDATE search_provider SET {rest} = now() + interval '1 hour' WHERE name ~ 'bing'")
 
     job_id = pool.submit(*(f"https://e.example/{number}" for number in range(6)))
     pool.drain(lambda: {item.state for item in pool.items(job_id)} == {"waiting"})

@@ -25,7 +25,7 @@ from workers.handler import Done, Failed, Outcome, Release, Retry
 PROVIDERS = ("duckduckgo", "bing", "searxng", "brave_api", "serper")
 APIS = ("brave_api", "serper")
 URLS = ("https://e.example/a", "https://e.example/a/b", "https://shop.example/c")
-#: What a provider does when it does not answer. An API has no reason to lie with empty answers, which it is paid for as
+#: The ways in which a provider gives no answer. An API has no reason to lie with empty answers, which it is paid for as
 #: well, but what is behind it may ignore operators.
 FAULTS = ("captcha", "429", "503", "404", "lost", "empty", "decoys", "silent", "unresponsive")
 API_FAULTS = ("429", "503", "404", "lost", "empty", "decoys", "403_key")
@@ -37,7 +37,7 @@ MOST_STEPS = 2_000
 
 @dataclass
 class Behaviour:
-    """What a provider knows, how many queries it answers in a row, and what it does then."""
+    """A provider's pages, the queries that it answers in a row, and its fault after them."""
 
     site: frozenset[str]
     second: frozenset[str]

@@ -10,10 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capabilities.index_check.handlers.pacer import OutOfUse, Pacer, Permit
-from capabilities.index_check.providers import pacing, transitions
-from capabilities.index_check.providers.circuit_breaker import note
-from capabilities.index_check.providers.pacing import Pace
-from capabilities.index_check.providers.transitions import (
+from capabilities.index_check.providers import circuit_breaker, pacing
+from capabilities.index_check.providers.circuit_breaker import (
     OUT_OF_USE,
     PROBING,
     RESTING,
@@ -22,7 +20,9 @@ from capabilities.index_check.providers.transitions import (
     State,
     Transition,
     TransitionGuard,
+    note,
 )
+from capabilities.index_check.providers.pacing import Pace
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database, Statement
 
@@ -31,10 +31,10 @@ MAX_REST = timedelta(hours=SEARCH.max_rest_hours)
 MINUTE = timedelta(minutes=1)
 #: How long a provider rests after the first of its blocks, before the jitter; None: its rest stays as it was.
 RESTS = (
-    (transitions.FIRST_REST, 10),
-    (transitions.NEXT_REST, 30),
-    (transitions.SAME_REST, 10),
-    (transitions.OFF, 45),
+    (circuit_breaker.FIRST_REST, 10),
+    (circuit_breaker.NEXT_REST, 30),
+    (circuit_breaker.SAME_REST, 10),
+    (circuit_breaker.OFF, 45),
 )
 _numbers = count(1)
 
@@ -158,37 +158,6 @@ def test_the_documents_show_the_same_table() -> None:
     }
 
     assert shown == {(str(row.state), str(row.next)) for row in TRANSITIONS}
-
-
-LATER = "now() + interval '1 hour'"
-
-
-@pytest.mark.parametrize(
-    ("written", "state", "permit", "after"),
-    [
-        (f"step = 1, open_until = {LATER}", State.OPEN, None, Permit("it")),
-        (f"off_until = {LATER}, open_until = {LATER}, step = 7", State.OPEN, None, Permit("it")),
-        (
-            f"state = 'given_up', off_until = {LATER}, open_until = {LATER}, step = 7",
-            State.OPEN,
-            None,
-            Permit("it", is_booked=True),
-        ),
-        (f"off_until = {LATER}, reason = 'config'", State.MISCONFIGURED, OutOfUse("it", "config"), Permit("it")),
-    ],
-)
-def test_rests_that_processes_of_earlier_releases_have_written_are_kept(
-    database: Database, written: str, state: State, permit: OutOfUse | None, after: Permit
-) -> None:
-    breaker = Breaker(database)
-
-    sql = f"UPDATE search_provider SET {written} WHERE name = %(n)s RETURNING 1"
-    database.run(Statement(sql, {"n": breaker.name}))
-
-    assert breaker.status.state is state
-    assert breaker.pacer.take(["it"]) == permit
-    breaker.happens(Event.TIME_PASSED, after=timedelta(hours=1))
-    assert breaker.pacer.take(["it"]) == after
 
 
 EVENTS = st.lists(

@@ -1,4 +1,4 @@
-"""Which of an account's connected sites a URL belongs to, and where its URLs then go."""
+"""Connected sites: the properties that a URL belongs to, and its lane."""
 
 from typing import Any
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""What is made of the URLs of a request."""
+"""URLs of a request: bare domains are completed, faults are found."""
 
 import pytest
 

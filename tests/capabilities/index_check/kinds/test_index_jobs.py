@@ -92,7 +92,7 @@ def waited_for(database: Database, database_url: str, rows: str, **more: Any) ->
         (DUCKDUCKGO, ["duckduckgo"]),  # the other is not set up: nobody ever asked it
         (f"{DUCKDUCKGO}, ('bing:x', now() + interval '1 day', 'closed', NULL, NULL, NULL)", None),  # at its pace
         (f"{DUCKDUCKGO}, ('bing:x', now(), 'open', {OVER}, NULL, 'captcha')", None),
-        # Of a provider's keys, the one that was asked last counts.
+        # A provider may have rows of earlier keys; the one asked last counts.
         (f"{DUCKDUCKGO}, ('duckduckgo:old', {OVER}, 'closed', NULL, NULL, NULL)", ["duckduckgo"]),
         (f"{DUCKDUCKGO}, ('duckduckgo:new', {RESTS}, 'closed', NULL, NULL, NULL)", None),
         # No URL waits for providers that are out of use: where all are, URLs fail.

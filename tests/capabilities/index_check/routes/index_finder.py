@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from http_service import Answer, Service
-from manual_worker import ManualWorker
+from manual_worker import Do, ManualWorker
 from payers import Payer
 
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
@@ -12,6 +12,7 @@ HERE, GONE, BLOCKED = "https://e.example/here", "https://e.example/gone", "https
 
 
 def create(service: Service, client: Payer, *urls: str, **more: object) -> Answer:
+    """Make an index job, by default a check."""
     return service.post("/indexing/jobs", {"type": "check", "urls": urls, **more}, client.api_key)
 
 
@@ -32,6 +33,7 @@ def find(item: ClaimedItem) -> Outcome:
     return Outcome(item.item_id, "done", 1, output, engine="duckduckgo")
 
 
-def finish(finder: ManualWorker, kind: str = "index_check") -> None:
-    while items := finder.database.run(claim({kind: 1_000}, lease_for=timedelta(seconds=30))):
-        finder.database.run(report(items[0].lease_id, [find(item) for item in items]))
+def finish(finder: ManualWorker, lane: str = "index_check", answer: Do = find) -> None:
+    """Answer all URLs of a lane."""
+    while items := finder.database.run(claim({lane: 1_000}, lease_for=timedelta(seconds=30))):
+        finder.database.run(report(items[0].lease_id, [answer(item) for item in items]))

@@ -18,7 +18,7 @@ from pipeline.settings import Settings
 A, B, C = (f"https://e.example/{name}" for name in "abc")
 SETTINGS = Settings(fetch={"allow_networks": "127.0.0.0/8"})
 
-#: What an engine says of a URL: whether it is indexed, None for a block.
+#: An engine's answer about each URL: indexed or not, None for a block.
 Says = Mapping[str, bool | None]
 
 

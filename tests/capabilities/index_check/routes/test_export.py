@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 import openpyxl
 import pytest
 from http_service import Answer, Service
+from index_finder import create, finish
+from manual_worker import ManualWorker
 from payers import Payer
 
-from pipeline.database import Database
-from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
+from pipeline.lifecycle import ClaimedItem, Outcome
 
 BASIC = ["url", "status", "is_indexed", "reason", "search_status", "created_at", "updated_at"]
 ALL = [*BASIC, "provider", "index", "code", "matched_url", "checked_at"]
@@ -38,12 +39,10 @@ def answer(item: ClaimedItem) -> Outcome:
     return Outcome(item.item_id, "done", 1, found)
 
 
-def checked(service: Service, client: Payer, database: Database, *urls: str) -> str:
+def checked(service: Service, client: Payer, finder: ManualWorker, *urls: str) -> str:
     """Return the path of the export of a job whose URLs were all checked."""
-    sent = {"type": "check", "urls": urls}
-    job_id = service.post("/indexing/jobs", sent, client.api_key).json["job_id"]
-    while items := database.run(claim({"index_check": 1_000}, lease_for=timedelta(seconds=30))):
-        database.run(report(items[0].lease_id, [answer(item) for item in items]))
+    job_id = create(service, client, *urls).json["job_id"]
+    finish(finder, answer=answer)
     return f"/indexing/jobs/{job_id}/export"
 
 
@@ -52,9 +51,9 @@ def rows_of(answer: Answer) -> list[list[str]]:
 
 
 def test_what_was_found_out_follows_the_columns_that_were_always_there(
-    service: Service, client: Payer, api_database: Database
+    service: Service, client: Payer, finder: ManualWorker
 ) -> None:
-    path = checked(service, client, api_database, HERE, GONE, BLOCKED)
+    path = checked(service, client, finder, HERE, GONE, BLOCKED)
 
     head, here, gone, blocked = rows_of(service.get(path, client.api_key))
     basic = rows_of(service.get(f"{path}?columns=basic", client.api_key))
@@ -67,9 +66,9 @@ def test_what_was_found_out_follows_the_columns_that_were_always_there(
 
 
 def test_excel_is_told_that_the_file_is_utf_8_and_nobody_else_is(
-    service: Service, client: Payer, api_database: Database
+    service: Service, client: Payer, finder: ManualWorker
 ) -> None:
-    path = checked(service, client, api_database, "https://e.example/café")
+    path = checked(service, client, finder, "https://e.example/café")
 
     plain, for_excel = (service.get(f"{path}{query}", client.api_key).body for query in ("", "?excel=true"))
 
@@ -77,9 +76,9 @@ def test_excel_is_told_that_the_file_is_utf_8_and_nobody_else_is(
 
 
 def test_a_spreadsheet_has_texts_booleans_and_times_and_no_formula(
-    service: Service, client: Payer, api_database: Database
+    service: Service, client: Payer, finder: ManualWorker
 ) -> None:
-    path = checked(service, client, api_database, HERE, GONE, BLOCKED, HOSTILE)
+    path = checked(service, client, finder, HERE, GONE, BLOCKED, HOSTILE)
 
     answer = service.get(f"{path}?format=xlsx", client.api_key)
 
@@ -107,9 +106,9 @@ def test_a_spreadsheet_has_texts_booleans_and_times_and_no_formula(
 
 @pytest.mark.parametrize("query", ["format=ods", "columns=url", "excel=1"])
 def test_what_no_export_is_made_as_is_refused(
-    service: Service, client: Payer, api_database: Database, query: str
+    service: Service, client: Payer, finder: ManualWorker, query: str
 ) -> None:
-    path = checked(service, client, api_database, HERE)
+    path = checked(service, client, finder, HERE)
 
     answer = service.get(f"{path}?{query}", client.api_key)
 

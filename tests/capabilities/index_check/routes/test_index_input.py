@@ -1,4 +1,4 @@
-"""What index jobs are made of: URLs, bare domains, sitemaps, URLs that can't be checked; and their names."""
+"""The input of index jobs: URLs, bare domains, sitemaps, invalid URLs, and names."""
 
 import asyncio
 import threading

@@ -4,9 +4,11 @@ import json
 import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 import pytest
+import requests
 from browser import Browser, sign_in
 from http_service import start_service
 from index_monitors import A, B, C, Monitors
@@ -123,3 +125,47 @@ def test_sites_are_connected_with_a_key_that_works_and_disconnected(
             assert stranger.post(path, dict(form)).status == 404
             assert browser.post(path, dict(form)).status == 303
             assert [service for service, _ in connected()] == ["bing_webmaster"]
+
+
+def test_a_person_connects_search_console_by_consent_at_google_and_nobody_else_for_them(
+    tmp_path: Path,
+    api_database: Database,
+    api_database_url: str,
+    redis_server: str,
+    client: Payer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")  # oauthlib wants https; the double has none
+    with site_services() as sites:
+        sites.sites["https://e.example/"] = "siteOwner"
+        settings = {name.removeprefix("PRESSROOM_"): value for name, value in sites.environment().items()}
+        console = {"SEARCH__SEARCH_CONSOLE__CLIENT_ID": "client-1", "SEARCH__SEARCH_CONSOLE__CLIENT_SECRET": "secret-1"}
+        with start_service(
+            tmp_path / "service", database_url=api_database_url, redis_url=redis_server, settings=settings | console
+        ) as service:
+            browser = sign_in(service, api_database, client)
+            path = f"{ROOT}/sites"
+            assert "Sign in with Google" in text_of(browser, path)
+
+            def consent() -> str:
+                """Go to Google, consent there, and return the address to which it leads back."""
+                there = browser.get(f"{path}/google").headers["location"]
+                assert "secret-1" not in there
+                assert parse_qs(urlsplit(there).query)["code_challenge_method"] == ["S256"]
+                back = requests.get(there, allow_redirects=False, timeout=10).headers["Location"]
+                return back.removeprefix(f"http://127.0.0.1:{service.port}")
+
+            back = consent()
+            stranger = sign_in(service, api_database, open_account(api_database))
+            assert stranger.get(back).status == 403  # it was sent a link of ours
+            sites.refusal = "access_denied"
+            assert "gave no access" in browser.get(consent()).body.decode()
+            sites.refusal = None
+            assert browser.get(consent()).headers["location"] == path
+            assert "1 site connected" in text_of(browser, path)
+            assert browser.get(back).status == 403  # a link works once
+
+            (found,) = api_database.run(list_connections(account_id=client.account_id))
+            assert (found.name, found.properties) == ("Google account", ("https://e.example/",))
+            assert sites.grants == ["authorization_code", "refresh_token"]
+            assert "refresh-1" not in service.log.read_text()

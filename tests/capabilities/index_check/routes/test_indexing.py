@@ -14,10 +14,10 @@ from index_finder import BLOCKED, GONE, HERE, create, find, finish
 from manual_worker import ManualWorker
 from payers import Payer, open_account
 
-from capabilities.index_check.handlers.unchecked import UrlUnchecked
+from capabilities.index_check.providers.causes import UrlUnchecked
 from pipeline.csv_cells import defused
-from pipeline.database import Database
-from pipeline.lifecycle import ClaimedItem, claim, report
+from pipeline.database import Database, Statement
+from pipeline.lifecycle import ClaimedItem, claim, expire, report
 from workers.handler import Retry
 from workers.pool.outcomes import to_row
 
@@ -53,7 +53,9 @@ def test_a_finished_job_tells_indexed_from_not_from_unknown(
     assert answer.json[2]["raw_result"]["code"] == "captcha"
     for query, urls in (
         ("reason=rate_limited", [BLOCKED]),
+        ("reason=indexed,rate_limited", [HERE, BLOCKED]),
         ("status=done&limit=1&offset=1", [GONE]),
+        ("status=done,failed", [HERE, GONE, BLOCKED]),
         ("status=pending", []),
     ):
         page = service.get(f"/indexing/jobs/{job_id}/urls?{query}", client.api_key)
@@ -162,52 +164,6 @@ def test_a_job_whose_provider_could_not_be_reached_says_when_it_is_asked_again(
     second = take()  # another URL has an answer: the provider is there again
     finder.database.run(report(second.lease_id, [find(second)]))
     assert waiting() is None
-
-
-def test_failed_urls_are_retried_as_a_new_job(service: Service, client: Payer, finder: ManualWorker) -> None:
-    job_id = create(service, client, HERE, BLOCKED, source="wordpress").json["job_id"]
-    finish(finder)
-    path = f"/indexing/jobs/{job_id}/retry"
-
-    again = service.post(path, {"reason": "rate_limited"}, client.api_key, Idempotency_Key="once")
-
-    assert again.status == 201
-    assert again.json["total_urls"] == 1
-    assert service.post(path, {"reason": "rate_limited"}, client.api_key, Idempotency_Key="once").json == again.json
-    assert service.get(f"/jobs/{again.json['job_id']}", client.api_key).json["source"] == "wordpress"
-    (record,) = service.get(f"/indexing/jobs/{again.json['job_id']}/urls", client.api_key).json
-    assert (record["url"], record["status"], record["raw_result"]) == (BLOCKED, "pending", None)
-    finish(finder)
-
-
-def test_a_retry_sent_twice_is_one_job_though_more_urls_have_failed_meanwhile(
-    service: Service, client: Payer, finder: ManualWorker
-) -> None:
-    job_id = create(service, client, BLOCKED, "https://e.example/too/blocked").json["job_id"]
-    jobs = []
-    for _ in range(2):
-        (item,) = finder.database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
-        finder.database.run(report(item.lease_id, [find(item)]))
-        jobs.append(service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key, Idempotency_Key="once"))
-
-    assert [job.status for job in jobs] == [201, 201]
-    assert jobs[0].json["job_id"] == jobs[1].json["job_id"]
-    other = service.post(
-        f"/indexing/jobs/{job_id}/retry", {"reason": "rate_limited"}, client.api_key, Idempotency_Key="once"
-    )
-    assert (other.status, other.code) == (422, "idempotency_key_reused")
-    finish(finder)
-
-
-def test_a_retry_with_a_provider_that_is_gone_is_refused_and_waits_for_nobody(
-    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
-) -> None:
-    job_id = create(service, client, BLOCKED).json["job_id"]
-    finish(finder)
-    with psycopg.connect(api_database_url, autocommit=True) as connection:
-        connection.execute('UPDATE job SET request = request || \'{"engine": "altavista"}\' WHERE id = %s', [job_id])
-
-    assert service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key).code == "engine_unknown"
 
 
 def test_a_job_whose_urls_are_deleted_is_gone_and_never_shows_counts_of_nothing(
@@ -336,3 +292,33 @@ def test_a_balance_that_does_not_cover_all_urls_buys_none(service: Service, api_
     answer = create(service, poor, HERE, GONE)
 
     assert (answer.status, answer.json["credits_required"], answer.json["credits_remaining"]) == (402, 2, 1)
+
+
+def test_index_jobs_are_filtered_by_status_and_date(service: Service, client: Payer, finder: ManualWorker) -> None:
+    def submit() -> str:
+        return str(create(service, client, HERE).json["job_id"])
+
+    def change(job_id: str, changes: str) -> None:
+        finder.database.run(Statement(f"UPDATE job SET {changes} WHERE id = %(id)s RETURNING 1", {"id": job_id}))
+
+    complete = submit()
+    finish(finder)
+    cancelled = submit()
+    service.post_bytes(f"/jobs/{cancelled}/cancel", b"", client.api_key)
+    expired = submit()
+    change(expired, "deadline = now() - interval '1 ms'")
+    assert str(finder.database.run(expire())) == expired
+    running = submit()
+    change(running, "created_at = '2026-05-04'")
+
+    for query, wanted in [
+        ("status=complete", [complete]),
+        ("status=cancelled,failed", [expired, cancelled]),
+        ("status=running", [running]),
+        ("to=2026-05-04", [running]),
+        ("from=2026-05-05", [expired, cancelled, complete]),
+    ]:
+        listed = service.get(f"/indexing/jobs?{query}", client.api_key)
+        assert [job["id"] for job in listed.json] == wanted, query
+        assert {job["status"] for job in listed.json} <= set(query.removeprefix("status=").split(",")) or "-" in query
+    assert service.get("/indexing/jobs?status=lost", client.api_key).code == "parameter_invalid"

@@ -284,7 +284,7 @@ def test_a_monitor_pauses_by_itself_once_every_url_is_indexed(monitors: Monitors
 
 def test_a_monitor_rests_while_it_is_paused(monitors: Monitors) -> None:
     monitor = monitors.create(A)
-    paused = monitors.send("PATCH", f"/{monitor['id']}", {"state": "paused"}).json
+    paused = monitors.patch(monitor, state="paused")
 
     assert (paused["state"], paused["next_at"]) == ("paused", None)
     assert monitors.run() == 0
@@ -300,19 +300,14 @@ def test_what_is_sent_is_changed_and_all_else_stays(monitors: Monitors) -> None:
     monitors.run()
     monitors.answer({A: True}, lane="index_check_bing")
 
-    def patch(**fields: object) -> Any:
-        answer = monitors.send("PATCH", f"/{monitor['id']}", fields)
-        assert answer.status == 200, answer.body
-        return answer.json
-
     weekly = monitors.read(monitor)
-    daily = patch(every="day")
+    daily = monitors.patch(monitor, every="day")
     assert datetime.fromisoformat(weekly["next_at"]) - datetime.fromisoformat(daily["next_at"]) > timedelta(days=5)
-    changed = patch(urls=[A, B], engine=None, name=None)
+    changed = monitors.patch(monitor, urls=[A, B], engine=None, name=None)
     assert [changed[name] for name in ("name", "engine", "total_urls", "every")] == [None, None, 2, "day"]
-    # What a monitor can't be without is not taken away by null.
-    assert patch(every=None, state=None, urls=None, sitemap_url=None) == changed
-    # What is known of a URL stays known.
+    # Null removes no field that a monitor needs.
+    assert monitors.patch(monitor, every=None, state=None, urls=None, sitemap_url=None) == changed
+    # Answers about a URL are kept.
     monitors.check_again(monitor, {A: False, B: True})
     assert monitors.changes(monitor) == [("dropped", A)]
 
@@ -407,17 +402,15 @@ def test_a_webhook_is_told_what_has_changed_and_nothing_else(
 def test_a_webhook_comes_goes_and_moves(monitors: Monitors) -> None:
     monitor = monitors.create(A)
 
-    def patch(url: str | None) -> Any:
-        return monitors.send("PATCH", f"/{monitor['id']}", {"webhook_url": url}).json
-
-    made, moved = patch("https://one.example/"), patch("https://two.example/")
+    made = monitors.patch(monitor, webhook_url="https://one.example/")
+    moved = monitors.patch(monitor, webhook_url="https://two.example/")
     assert made["webhook_secret"].startswith("whsec_")
     assert moved["webhook_url"] == "https://two.example/"
     assert "webhook_secret" not in moved
     monitors.check_again(monitor, {A: True})
     monitors.check_again(monitor, {A: False})
     assert monitors.read(monitor)["last_delivery"]["state"] == "pending"
-    gone = patch(None)
+    gone = monitors.patch(monitor, webhook_url=None)
     assert (gone["webhook_url"], gone["last_delivery"]) == (None, None)
     assert WebhookSending(SETTINGS).send_due(monitors.database) == 0
 

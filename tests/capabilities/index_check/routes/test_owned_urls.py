@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 from http_service import Answer, Service
+from index_finder import create
 from payers import Payer, open_account
 
 from capabilities.index_check.results.jobs import OWNED_LANE
@@ -23,10 +24,6 @@ def client(api_database: Database) -> Payer:
     made = connections.connect(payer.account_id, "search_console", "somebody", b"sealed", ["sc-domain:own.example"])
     assert api_database.run(made) is not None
     return payer
-
-
-def create(service: Service, payer: Payer, *urls: str, **more: object) -> Answer:
-    return service.post("/indexing/jobs", {"type": "check", "urls": urls, **more}, payer.api_key)
 
 
 def lanes(database: Database, answer: Answer) -> list[str]:

@@ -1,13 +1,16 @@
 """URLs that are asked for again: which, how, and not twice at once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import psycopg
 import pytest
 from http_service import Answer, Service
-from index_finder import BLOCKED, GONE, HERE, create, finish
-from manual_worker import ManualWorker
+from index_finder import BLOCKED, GONE, HERE, create, find, finish
+from manual_worker import ManualWorker, refuse
 from payers import Payer
+
+from pipeline.lifecycle import claim, report
 
 BLOCKED_TOO = "https://e.example/too/blocked"
 
@@ -39,16 +42,6 @@ def test_urls_that_were_not_found_are_asked_for_again_and_get_a_new_answer(
     # A retry of the retry wants new answers too.
     later = retry(service, client, again.json["job_id"], "not_indexed")
     assert later.json["job_id"] != again.json["job_id"]
-    finish(finder)
-
-
-def test_a_retry_without_a_reason_leaves_out_what_was_answered(
-    service: Service, client: Payer, finder: ManualWorker, job_id: str
-) -> None:
-    again = retry(service, client, job_id)
-
-    records = service.get(f"/indexing/jobs/{again.json['job_id']}/urls", client.api_key).json
-    assert [record["url"] for record in records] == [BLOCKED, BLOCKED_TOO]
     finish(finder)
 
 
@@ -124,3 +117,62 @@ def test_there_is_nothing_to_retry_of_a_reason_that_no_url_has(
     for reason in ("not_indexed", "rate_limited", None):
         assert retry(service, client, job_id, reason).code == "nothing_to_retry"
     assert retry(service, client, job_id, "indexed").status == 400
+
+
+def test_a_retry_without_a_reason_leaves_out_what_was_answered(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    job_id = create(service, client, HERE, GONE, BLOCKED, source="wordpress").json["job_id"]
+    finish(finder)
+
+    again = retry(service, client, job_id)
+
+    assert (again.status, again.json["total_urls"]) == (201, 1)
+    assert service.get(f"/jobs/{again.json['job_id']}", client.api_key).json["source"] == "wordpress"
+    (record,) = service.get(f"/indexing/jobs/{again.json['job_id']}/urls", client.api_key).json
+    assert (record["url"], record["status"], record["raw_result"]) == (BLOCKED, "pending", None)
+    finish(finder)
+
+
+def test_a_retry_sent_twice_is_one_job_though_more_urls_have_failed_meanwhile(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    job_id = create(service, client, BLOCKED, BLOCKED_TOO).json["job_id"]
+    jobs = []
+    for _ in range(2):
+        (item,) = finder.database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
+        finder.database.run(report(item.lease_id, [find(item)]))
+        jobs.append(retry(service, client, job_id, Idempotency_Key="once"))
+
+    assert [job.status for job in jobs] == [201, 201]
+    assert jobs[0].json["job_id"] == jobs[1].json["job_id"]
+    other = retry(service, client, job_id, "rate_limited", Idempotency_Key="once")
+    assert (other.status, other.code) == (422, "idempotency_key_reused")
+    finish(finder)
+
+
+def test_a_retry_with_a_provider_that_is_gone_is_refused_and_waits_for_nobody(
+    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
+) -> None:
+    job_id = create(service, client, BLOCKED).json["job_id"]
+    finish(finder)
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute('UPDATE job SET request = request || \'{"engine": "altavista"}\' WHERE id = %s', [job_id])
+
+    assert retry(service, client, job_id).code == "engine_unknown"
+
+
+def test_a_retry_at_the_route_of_all_jobs_leaves_out_what_can_not_be_checked(
+    service: Service, client: Payer, finder: ManualWorker
+) -> None:
+    job_id = create(service, client, BLOCKED, "no url at all", skip_invalid=True).json["job_id"]
+    finish(finder)
+    finder.lanes = {"index_check_faulty": 10}
+    finder.work(refuse)
+
+    again = service.post_bytes(f"/jobs/{job_id}/retry", b"", client.api_key)
+
+    assert (again.status, again.json["progress"]["total"]) == (202, 1)
+    (record,) = service.get(f"/indexing/jobs/{again.json['id']}/urls", client.api_key).json
+    assert record["url"] == BLOCKED
+    finish(finder)

@@ -4,14 +4,14 @@ import csv
 import io
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
+import index_finder
 import pytest
-import redis
-from http_service import Answer, Service
+from http_service import Service, start_service
 from manual_worker import ManualWorker
 from payers import Payer
 
-from pipeline.database import Database
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
 
 HERE, LIMITED, KEYLESS = "https://e.example/here", "https://e.example/limited", "https://e.example/keyless"
@@ -20,8 +20,6 @@ REFUSALS = {"limited": ("quota", "rate_limited"), "keyless": ("key_invalid", "er
 
 @pytest.fixture(scope="module")
 def submitting(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, redis_server: str) -> Iterator[Service]:
-    from http_service import start_service
-
     with start_service(
         tmp_path_factory.mktemp("service"),
         database_url=api_database_url,
@@ -31,17 +29,7 @@ def submitting(tmp_path_factory: pytest.TempPathFactory, api_database_url: str, 
         yield running
 
 
-@pytest.fixture
-def teller(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
-    """A worker for submissions; what earlier tests left undone is done first."""
-    with redis.Redis.from_url(redis_server) as connection:
-        worker = ManualWorker(api_database, connection)
-        finish(worker)
-        yield worker
-
-
-def create(service: Service, client: Payer, *urls: str, **more: object) -> Answer:
-    return service.post("/indexing/jobs", {"type": "submit", "urls": urls, **more}, client.api_key)
+create = partial(index_finder.create, type="submit")
 
 
 def tell(item: ClaimedItem) -> Outcome:
@@ -56,19 +44,17 @@ def tell(item: ClaimedItem) -> Outcome:
     return Outcome(item.item_id, "done", 1, output, engine="indexnow")
 
 
-def finish(worker: ManualWorker) -> None:
-    while items := worker.database.run(claim({"index_submit": 1_000}, lease_for=timedelta(seconds=30))):
-        worker.database.run(report(items[0].lease_id, [tell(item) for item in items]))
+finish = partial(index_finder.finish, lane="index_submit", answer=tell)
 
 
 def test_a_job_that_submits_counts_what_was_taken_and_charges_for_it(
-    submitting: Service, client: Payer, teller: ManualWorker
+    submitting: Service, client: Payer, finder: ManualWorker
 ) -> None:
     answer = create(submitting, client, HERE, LIMITED, KEYLESS, HERE)
     job_id = answer.json["job_id"]
     running = submitting.get(f"/indexing/jobs/{job_id}", client.api_key).json
 
-    finish(teller)
+    finish(finder)
 
     assert answer.status == 201
     assert answer.json == {"job_id": job_id, "type": "submit", "total_urls": 3, "status": "running"}
@@ -81,9 +67,9 @@ def test_a_job_that_submits_counts_what_was_taken_and_charges_for_it(
     assert paid == {"held": 3, "captured": 1, "released": 2}
 
 
-def test_its_urls_say_what_became_of_them(submitting: Service, client: Payer, teller: ManualWorker) -> None:
+def test_its_urls_say_what_became_of_them(submitting: Service, client: Payer, finder: ManualWorker) -> None:
     job_id = create(submitting, client, HERE, LIMITED, KEYLESS).json["job_id"]
-    finish(teller)
+    finish(finder)
 
     records = submitting.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
     assert [record["search_status"] for record in records] == ["accepted", "quota", "key_invalid"]
@@ -101,10 +87,9 @@ def test_its_urls_say_what_became_of_them(submitting: Service, client: Payer, te
     ]
 
 
-def test_jobs_are_listed_by_their_type(submitting: Service, client: Payer, teller: ManualWorker) -> None:
+def test_jobs_are_listed_by_their_type(submitting: Service, client: Payer, finder: ManualWorker) -> None:
     told = create(submitting, client, HERE).json["job_id"]
-    body = {"type": "check", "urls": [HERE]}
-    checked = submitting.post("/indexing/jobs", body, client.api_key).json["job_id"]
+    checked = index_finder.create(submitting, client, HERE).json["job_id"]
 
     def listed(query: str) -> list[tuple[str, str]]:
         page = submitting.get(f"/indexing/jobs{query}", client.api_key)
@@ -116,23 +101,23 @@ def test_jobs_are_listed_by_their_type(submitting: Service, client: Payer, telle
     assert listed("") == [(checked, "check"), (told, "submit")]
     assert [job["id"] for job in submitting.get("/jobs?kind=index_submit", client.api_key).json] == [told]
     submitting.post(f"/jobs/{checked}/cancel", {}, client.api_key)
-    finish(teller)
+    finish(finder)
 
 
-def test_what_was_not_taken_is_submitted_again(submitting: Service, client: Payer, teller: ManualWorker) -> None:
+def test_what_was_not_taken_is_submitted_again(submitting: Service, client: Payer, finder: ManualWorker) -> None:
     job_id = create(submitting, client, HERE, LIMITED, KEYLESS, source="wordpress", engine="indexnow").json["job_id"]
-    finish(teller)
+    finish(finder)
 
     again = submitting.post(f"/indexing/jobs/{job_id}/retry", {"reason": "rate_limited"}, client.api_key)
 
     assert (again.status, again.json["type"], again.json["total_urls"]) == (201, "submit", 1)
     urls = submitting.get(f"/indexing/jobs/{again.json['job_id']}/urls", client.api_key).json
     assert [record["url"] for record in urls] == [LIMITED]
-    finish(teller)
+    finish(finder)
 
 
 def test_a_job_that_waits_says_until_when(
-    submitting: Service, client: Payer, teller: ManualWorker, api_database_url: str
+    submitting: Service, client: Payer, finder: ManualWorker, api_database_url: str
 ) -> None:
     def hours(job_id: str) -> float:
         job = submitting.get(f"/indexing/jobs/{job_id}", client.api_key).json
@@ -140,10 +125,10 @@ def test_a_job_that_waits_says_until_when(
 
     job_id = create(submitting, client, HERE).json["job_id"]
     assert hours(job_id) == pytest.approx(0, abs=0.1)
-    (item,) = teller.database.run(claim({"index_submit": 1}, lease_for=timedelta(seconds=30)))
+    (item,) = finder.database.run(claim({"index_submit": 1}, lease_for=timedelta(seconds=30)))
     error = {"message": "IndexNow asks for patience.", "code": "throttled", "search_status": "throttled"}
     put_off = Outcome(item.item_id, "retry", error=error, after=timedelta(hours=3))
-    teller.database.run(report(item.lease_id, [put_off]))
+    finder.database.run(report(item.lease_id, [put_off]))
 
     assert hours(job_id) == pytest.approx(3, abs=0.1)
     (record,) = submitting.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import pytest
 from web_server import Answer, WebServer, reply, web_server
 
-from capabilities.index_check.settings import SitemapSettings
 from capabilities.index_check.sitemaps.parsing import NoSitemap, SitemapParser, TooManyBytes
 from capabilities.index_check.sitemaps.reading import SitemapFailure, list_pages
-from pipeline.settings.fields import FetchSettings
+from pipeline.settings import Settings
 
 XMLNS = "http://www.sitemaps.org/schemas/sitemap/0.9"
 A, B, C = "https://e.example/a", "https://e.example/b?x=1&y=2", "https://e.example/ç"
@@ -47,8 +46,8 @@ def index(*sitemaps: str) -> bytes:
 
 
 def read(url: str, *, max_pages: int = 100, allow: str = "127.0.0.0/8", **limits: float) -> list[str]:
-    settings = SitemapSettings(**limits)  # type: ignore[arg-type]
-    return list_pages(url, FetchSettings(allow_networks=allow, stall_seconds=2), settings, max_pages=max_pages)
+    fetch = {"allow_networks": allow, "stall_seconds": 2}
+    return list_pages(url, Settings(fetch=fetch, search={"sitemap": limits}), max_pages=max_pages)
 
 
 def refusal(url: str, **limits: float) -> SitemapFailure:

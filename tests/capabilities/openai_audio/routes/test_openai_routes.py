@@ -176,7 +176,7 @@ def test_a_streamed_one_is_a_job_of_the_stream(service: Service, client: Payer) 
     ("parts", "param"),
     [
         ([field("model", "whisper-1")], "file"),
-        ([RECORDING, field("response_format", "diarized_json")], "response_format"),
+        ([RECORDING, field("response_format", "docx")], "response_format"),
         ([RECORDING, field("temperature", "7")], "temperature"),
         ([RECORDING, field("timestamp_granularities[]", "letter")], "timestamp_granularities"),
         ([RECORDING, field("language", "klingon")], "language"),

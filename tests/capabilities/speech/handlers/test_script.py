@@ -81,15 +81,6 @@ def test_the_sources_of_the_lines_are_the_text(text, plain, starts_short, reques
     assert any("[pause 1s]" in line.text for line in script) <= plain
 
 
-@pytest.mark.parametrize("piece", ["a\n\n", "[pause 1s]a", "a. ", "[", "\n"])
-def test_a_script_of_the_longest_text_is_written_at_once(piece):
-    text = (piece * 20_000)[:20_000]
-
-    script = write_script(SpeechBatchRequest(text=text), limit=250, language="en")
-
-    assert "".join(line.source for line in script) == text
-
-
 def starts(text: str, language: str = "en") -> list[str]:
     """Return the lines of a text that somebody listens to already; none of its characters may be lost."""
     script = write_script(SpeechStreamRequest(text=text), limit=200, language=language, starts_short=True)

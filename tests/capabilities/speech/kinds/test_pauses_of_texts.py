@@ -9,7 +9,7 @@ from processor_time import least_processor_time
 
 from capabilities.speech.kinds.batch import SpeechBatchRequest
 from capabilities.speech.kinds.fields import SpokenRequest
-from capabilities.speech.kinds.pauses import PARAGRAPH, PauseInvalid, passages
+from capabilities.speech.kinds.pauses import PARAGRAPH, PauseInvalid, passages, without_code
 from capabilities.speech.kinds.speech import Speech, SpeechRequest
 from capabilities.speech.kinds.stream import SpeechStreamRequest
 from pipeline.offers.offers import Offers
@@ -99,6 +99,9 @@ def test_plain_text_has_no_marks_right_or_wrong():
     ("text", "spoken"),
     [
         ("---\ntitle: A post\ntags: [a, b]\n---\nHello.", ["Hello."]),
+        ("\ufeff---\r\n# c\r\ntitle: A post\r\n---\r\nHello.", ["Hello."]),
+        ("+++\ntitle = 'A post'\n+++\nHello.", ["Hello."]),
+        ("- One.\n\n      ```sh\n      ls\n      ```\n- Two.", ["- One.", "- Two."]),
         ("One.\n```python\nprint([1])\n```\nTwo.", ["One.", "Two."]),
         ("~~~\nx\n~~~\nOne.\n````\n```\n````", ["One.", ""]),
         ("---\nNo fields\n---\nOne.", ["---\nNo fields\n---\nOne."]),
@@ -110,6 +113,8 @@ def test_front_matter_and_code_blocks_are_not_spoken_unless_the_text_is_plain(te
         assert [passage.text.strip() for passage in request.passages] == spoken
         assert "".join(passage.source for passage in request.passages) == text
     assert SpokenRequest(text=text, plain_text=True).spoken_text == text
+    left = without_code(text).split("\n\n")
+    assert [piece.strip() for piece in left if piece.strip()] == [said for said in spoken if said]
 
 
 PIECES = st.sampled_from(

@@ -10,19 +10,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.offers.offers import Offer, Offers
 
 NAMES = [
-    "alloy",
-    "ash",
-    "ballad",
-    "cedar",
-    "coral",
-    "echo",
-    "fable",
-    "marin",
-    "nova",
-    "onyx",
-    "sage",
-    "shimmer",
-    "verse",
+    *("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse")
 ]
 
 HEART = Voice("en-US-Heart", "Heart", ("en-US",), "FEMALE", 24_000, "Heart", "hibari")

@@ -160,14 +160,6 @@ def test_a_voice_of_several_languages_reads_in_the_one_that_is_asked_for(languag
     assert replace(edge_voice("v", "ja-JP"), language_codes=("ja-JP", "en-US")).code_for(language) == code
 
 
-def test_voices_are_filtered_by_the_beginning_of_their_language_and_by_gender():
-    english = filter_voices(shipped_voices(), language="en", gender="female")
-
-    assert {"en-GB-female", "en-US-female"} <= {voice.id for voice in english}
-    assert all(voice.ssml_gender == "FEMALE" and voice.language_codes[0].startswith("en") for voice in english)
-    assert {voice.id for voice in filter_voices(shipped_voices(), language="en_GB", gender="MALE")} >= {"en-GB"}
-
-
 @pytest.mark.parametrize("language", ["xx", "e", "", "english"])
 def test_an_unknown_language_lists_nothing(language):
     assert filter_voices(shipped_voices(), language=language) == []
@@ -190,10 +182,3 @@ def test_a_voice_of_an_older_release_is_read_with_what_its_engine_is(engine, qua
     voice = Voice.from_document(stored)
 
     assert (voice.quality, voice.local) == (quality, local)
-
-
-def test_voices_are_filtered_by_how_they_sound_and_where_they_speak():
-    robot, away = shipped_voices()[0], replace(edge_voice("v", "en-US"), local=False)
-
-    assert filter_voices([robot, away], quality="natural") == filter_voices([robot, away], local=False) == [away]
-    assert filter_voices([robot, away], quality="robotic", local=True) == [robot]

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 from processor_time import least_processor_time
 
-from capabilities.speech.kinds.writing import LanguageNotReadable, check_readable
+from capabilities.speech.kinds.writing import LanguageNotReadable, check_readable, left_out
 from capabilities.speech.voices.offered_voices import OfferedVoices
 from capabilities.speech.voices.voices import Voice, shipped_voices
 from pipeline.offers.offers import Offer, Offers
@@ -97,6 +97,14 @@ def test_letters_that_are_signs_are_let_through(text: str) -> None:
 
 def test_a_foreign_word_is_let_through() -> None:
     check_readable("The city of Москва is called Moscow in English, and 東京 is called Tokyo.", HEART, offered(HEART))
+
+
+def test_letters_that_a_voice_leaves_out_are_named() -> None:
+    assert (
+        left_out("日本 is Japan, λ is lambda.", HEART) == "en-US-Heart can't read Chinese letters and leaves them out."
+    )
+    assert left_out("Naïve Łódź, Москва, 5 µm 😀", HEART) is None
+    assert left_out("日本 is Japan.", voice("en-US")) is None
 
 
 def test_who_sent_no_language_is_told_to_send_it() -> None:

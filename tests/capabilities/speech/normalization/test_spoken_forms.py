@@ -33,14 +33,18 @@ LEFT_ALONE = {
         "1,234.5 and 10,000 and 1990 are read well; so are 50/50 and 3-1. He is 21. She isn't.",
         "Wait...what? file.py, README.md, snake_case_name, a*b*c, C++ and usr/bin/env.",
         "At that level I tried 786 TRY ROOMS in falcon.App at 00:30. Part I like best.",
-        "Henry I think you should call. Room 101, Apt. 5B. J.R.R. Tolkien. The XX.",
+        "Jeremiah 29:11 and Psalm 91:11. Version 1.2. is out.",
+        "Henry I think you should call. Room 101. J.R.R. Tolkien. The XX.",
     ],
     "es": ["Mi CD es de 1990. Vivo en la calle 5, con 1.234,5 puntos. Los 3 vimos a D'Artagnan. 912 345 678."],
     "fr": [
         "PowerPC 821/850/860, p.es, ISBN 2-7654-1005-4.",
         "J'ai 1 234,5 points depuis 1990. L'an 2000 : 3 amis, un CD, un t-shirt. Va-t-il ? C'est-à-dire oui.",
     ],
-    "de": ["Er ist 21. Sie auch. Ich habe 1.234,5 Punkte, 3 CDs und 2 E-Mails. Die 12 kamen um 9 Uhr."],
+    "de": [
+        "Er ist 21. Sie auch. Ich habe 1.234,5 Punkte, 3 CDs und 2 E-Mails. Die 12 kamen um 9 Uhr.",
+        "Sie gewannen 31:28. Version 1.2. ist da.",
+    ],
     "pt": ["Meu CD tem 12 faixas. Em 1990 fiz 1.234,5 pontos. Guarda-chuva, bem-vindo, dá-me."],
     "it": ["A 16 l'area è 0x37. Il mio CD ha 12 brani. Nel 1990 ho fatto 1.234,5 punti. L'amico, un'ora, c'è."],
     "ja": ["2026年11月22日、$100kと28kmとhttps://example.com"],
@@ -53,6 +57,7 @@ HOSTILE = [
     "1", "/", ".", "$", "1.", "1,", "1/", "1-", "a/", "a.", "a.b@", ".a", "12:", "*", "_", "`", "[", "[a](", "](",
     "http://", "www.", "#", "+1", "(1", "XI", "1k", "$1k/", "°", "~", "&", "&a", "😀", "--", "1–", "a-", "1e", "x@x.",
     "1 ", "1\u00a0", " $", "Mr. ", "Henry I", "Aa II ", "1 + ", "5 km", "\n# ", "am 1. ",
+    "<p ", "<!--", "<!-- ", "\n[x]: #", "|", "\n| a ", "[![", "](#", "<a@", "2:05:", "1h ", "5'", "1/2", "9/3oz",
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import pytest
 from aiohttp import web
 from model_server import ModelServer, chat, refused
 
+from pipeline.marks.receipts import TokenCount
 from pipeline.settings.endpoints import EndpointSettings
 from workers.engines.endpoints.chat import ChatModel, Question
 from workers.engines.endpoints.client import EndpointClient
@@ -56,8 +57,10 @@ def test_what_stands_around_the_json_is_left_out(server: ModelServer, model: Cha
 
 def test_a_server_that_ignores_the_schema_is_asked_once_more_in_words(server: ModelServer, model: ChatModel) -> None:
     server.answers[PATH] = lambda body: chat("A dog." if "response_format" in body else DOG)
-    assert model.ask([QUESTION]) == [DOG]
-    assert json.dumps(SCHEMA) in bodies(server)[1]["messages"][-1]["content"]
+    question = Question(QUESTION.messages, SCHEMA, most=60)
+    assert model.ask([question, QUESTION]) == [DOG, DOG]
+    assert json.dumps(SCHEMA) in bodies(server)[-1]["messages"][-1]["content"]
+    assert question.tokens == {"house": TokenCount(prompt=600, completion=80)}  # both answers took some
 
 
 @pytest.mark.parametrize(

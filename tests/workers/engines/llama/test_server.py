@@ -22,6 +22,7 @@ from pipeline.errors import NotReady
 from workers.engines import Stopped
 from workers.engines.llama.grammar import grammar_of
 from workers.engines.llama.server import LlamaServer, ModelDied, ModelRefused, RequestTooLong, ServerOptions
+from workers.engines.tokens import Tokens, counting
 
 SHORT = 'root ::= "a" [a-z]{1,5}\n'
 #: Takes a tiny model some seconds.
@@ -54,8 +55,12 @@ def after(seconds: float, act: Callable[[], object]) -> None:
 
 
 def test_an_answer_says_how_likely_each_token_was_and_whether_it_ended(server: LlamaServer) -> None:
-    answer = server.ask([{"role": "user", "content": "hi"}], grammar=SHORT, most=20)
+    tokens = Tokens()
+    with counting(tokens):
+        answer = server.ask([{"role": "user", "content": "hi"}], grammar=SHORT, most=20)
 
+    assert tokens["llama"].prompt > 0
+    assert 0 < tokens["llama"].completion <= 20
     assert answer.is_ended
     assert all(probability <= 0 for _, probability in answer.tokens)
     assert max(end for end, _ in answer.tokens) == len(answer.text.encode())

@@ -70,10 +70,7 @@ def test_what_it_says_is_kept_in_part(ffmpeg, tmp_path):
     # Packets of garbage, an error message each.
     garbage = tmp_path / "garbage.mp3"
     garbage.write_bytes(b"\xff\xfb\x90\x00" * 200_000)
-    with (
-        garbage.open("rb") as file,
-        start(ffmpeg, ["-f", "mp3", "-i", "pipe:", "-f", "null", "-"], stdin=file) as run,
-    ):
+    with garbage.open("rb") as file, start(ffmpeg, ["-f", "mp3", "-i", "pipe:", "-f", "null", "-"], stdin=file) as run:
         run.wait()
 
         assert 0 < len(run.said()) < KEPT_LINES * (KEPT_CHARACTERS + 3)

@@ -40,7 +40,7 @@ def test_every_format_is_read_upright_and_in_its_colours(form: str) -> None:
     assert (picture.image.mode, picture.image.size) == ("RGB", (120, 80))
     assert is_near(colours(picture), [RED, LIME, BLUE, WHITE])
     assert not picture.is_animated
-    assert not picture.has_transparency
+    assert picture.opaque is None
     assert picture.notes == []
 
 
@@ -117,14 +117,11 @@ def test_what_is_transparent_is_white(form: str) -> None:
     image.paste((10, 20, 30, 0), (0, 0, 60, 80))
     image.paste((0, 0, 0, 128), (60, 40, 120, 80))
     picture = read(encode(image, form, **({"lossless": True} if form == "WEBP" else {})))
-    assert picture.has_transparency
+    assert picture.opaque is not None
     assert is_near(colours(picture), [WHITE, LIME, WHITE, (127, 127, 127)])
 
 
-@pytest.mark.parametrize(
-    ("drawn", "ground"),
-    [("black", 255), ("red", 255), ("white", 56), ("#e8e8e8", 56)],
-)
+@pytest.mark.parametrize(("drawn", "ground"), [("black", 255), ("red", 255), ("white", 56), ("#e8e8e8", 56)])
 def test_what_is_transparent_lies_on_a_ground_that_the_drawing_stands_out_from(drawn: str, ground: int) -> None:
     image = Image.new("RGBA", (80, 40), (0, 0, 0, 0))
     image.paste(drawn, (40, 0, 80, 40))
@@ -147,19 +144,19 @@ def test_the_round_corners_of_a_window_are_no_background() -> None:
     image = Image.new("RGBA", (200, 200), "white")
     image.paste((0, 0, 0, 0), (0, 0, 10, 10))
 
-    assert not read(encode(image, "PNG")).has_transparency
+    assert read(encode(image, "PNG")).opaque is None
 
 
 def test_palettes_and_single_colours_may_be_transparent_too() -> None:
     palette = corners().convert("P", palette=Image.Palette.ADAPTIVE)
     for options in ({"transparency": palette.getpixel((7, 7))}, {"transparency": bytes([0] * 256)}):
-        assert read(encode(palette, "PNG", **options)).has_transparency
+        assert read(encode(palette, "PNG", **options)).opaque is not None
     assert colours(read(encode(palette, "GIF", transparency=palette.getpixel((7, 7)))))[0] == WHITE
     assert colours(read(encode(corners(), "PNG", transparency=BLUE)))[2] == WHITE
 
 
 def test_an_alpha_channel_that_hides_nothing_is_no_transparency() -> None:
-    assert not read(encode(corners().convert("RGBA"), "PNG")).has_transparency
+    assert read(encode(corners().convert("RGBA"), "PNG")).opaque is None
 
 
 @pytest.mark.parametrize("form", ["GIF", "WEBP", "PNG", "AVIF"])

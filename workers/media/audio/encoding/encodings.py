@@ -1,7 +1,6 @@
 """Encodings: chapters as MP3, and ffmpeg's options for each format in which speech is streamed.
 
-A file comes from one encoder: files that are encoded apart and joined have a gap at each seam.
-"""
+A file comes from one encoder: files that are encoded apart and joined have a gap at each seam."""
 
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import regex
 
+from capabilities.blog.engines.metadata.extractive.commonness import commonness
 from capabilities.blog.engines.metadata.extractive.words import PostWord
 from workers.engines.languages.languages import Language
 
@@ -17,10 +18,13 @@ _KNOWN = tomllib.loads(Path(__file__).with_name("endings.toml").read_text("utf-8
 PREPOSITIONS = frozenset(_KNOWN["prepositions"].split())
 
 #: Endings by language.
-ADVERBS, VERBS, INFINITIVES, ADJECTIVES, PARTICIPLES = (
+VERBS, INFINITIVES, PARTICIPLES = (
     {code: regex.compile(pattern) for code, pattern in _KNOWN[name].items()}
-    for name in ("adverbs", "verbs", "infinitives", "adjectives", "participles")
+    for name in ("verbs", "infinitives", "participles")
 )
+
+#: Commonness of a usual word, such as *project*.
+USUAL = 4.8
 
 KOREAN_PARTICLES = regex.compile(
     r"(?<=..)(?:에서|에게|으로|까지|부터|처럼|보다|로|에|와|과)?(?:은|는|이|가|을|를|의|도|만|나|이나|마다|라도)?$"
@@ -46,10 +50,9 @@ class Seen:
     after_determiner: int = 0  # or a preposition
     after_article: int = 0
     after_subject: int = 0
-    after_first: int = 0  # right after a sentence's first word, which may be the first of its name
-    before_content: int = 0  # right before a word that is not empty
     before_article: int = 0  # *running* a shop
     beside_capital: int = 0  # next to another capital: a part of somebody's name
+    after_capital: int = 0  # behind another one that is no usual word: a surname
     first: int = 1_000_000  # its first place in the text
     forms: Counter[str] = field(default_factory=Counter)
 
@@ -66,12 +69,11 @@ def observed(words: Sequence[PostWord | None], language: Language) -> dict[str, 
     before: PostWord | None = None
     for place, word in enumerate(words):
         if before is not None and word is not None:
-            is_content = not word.lower[0].isdigit() and not language.is_empty_word(word.lower)
-            seen[before.lower].before_content += is_content
             seen[before.lower].before_article += word.lower in articles
             if before.is_capital and word.is_capital and not language.is_empty_word(before.lower):
                 seen[before.lower].beside_capital += 1
                 seen[word.lower].beside_capital += 1
+                seen[word.lower].after_capital += commonness(before.lower, language.code) < USUAL
         if word is not None:
             known = seen[word.lower]
             known.count += 1
@@ -85,7 +87,6 @@ def observed(words: Sequence[PostWord | None], language: Language) -> dict[str, 
                 known.after_article += before.lower in articles
                 # “A guide to Lisbon”: what has a capital is no verb.
                 known.after_subject += before.lower in language.subjects and not word.is_capital
-                known.after_first += before.is_first and word.is_capital and not language.is_empty_word(before.lower)
         before = word
     return seen
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Self
 
 from capabilities.blog.engines.metadata import Metadata, Post
-from capabilities.blog.engines.metadata.checks import LEAST_CONFIDENCE, MOST_TAGS, finished
+from capabilities.blog.engines.metadata.checks import FEWEST_TAGS, LEAST_CONFIDENCE, finished
 from capabilities.blog.engines.metadata.extractive.evidence import without_title_case
 from capabilities.blog.engines.metadata.extractive.excerpt import excerpt_of, titled_excerpt
 from capabilities.blog.engines.metadata.extractive.sentences import without_orders
@@ -17,6 +17,7 @@ from capabilities.blog.engines.metadata.extractive.tags import tags_of
 from capabilities.blog.engines.metadata.extractive.words import PostWord, words_of
 from capabilities.blog.engines.metadata.plain import read_post
 from capabilities.blog.engines.metadata.taxonomy import Taxonomy, load_taxonomy
+from capabilities.blog.engines.metadata.terms import stem
 from capabilities.blog.engines.metadata.unwanted import ADDRESSES
 from capabilities.blog.settings import MetadataSettings
 from pipeline.settings import Settings
@@ -30,14 +31,17 @@ WARM_UP_AFTER = timedelta(seconds=10)
 LONGEST_TEXT = 40_000
 
 #: Least confidence at which an excerpt made of a title names the category.
-SURE_CONFIDENCE = 0.55
+SURE_CONFIDENCE = 0.5
+
+#: Tags that stand before the category's.
+FIRST_TAGS = 3
 
 #: Least characters of paragraphs for an excerpt from paragraphs alone.
 SHORTEST_PROSE = 60
 
 
 class Extractive:
-    """TextRank for the excerpt, cues for the category, recurring names for the tags."""
+    """An early passage for the excerpt, cues for the category, names and rare words for the tags."""
 
     name = "extractive"
     #: Whether the first post loads what is known of languages.
@@ -80,7 +84,8 @@ class Extractive:
         """Return a post's metadata. Raises Stopped."""
         text = without_orders(post.text[:LONGEST_TEXT])
         language = languages.language_of(post.title, text, post.language)
-        words = list(_words_of_lines(text, language))
+        # Many posts repeat their title as the first heading.
+        words = list(_words_of_lines(text.removeprefix(f"{post.title}\n"), language))
         counts = Counter(word.lower for word in words if word)
         found = sort_post(post.title, text, counts, language, self.taxonomy)
         if stop():
@@ -95,7 +100,10 @@ class Extractive:
         title = " ".join(ADDRESSES.sub(" ", post.title).split())
         whole = titled_excerpt(title, None, language)
         named = _as_subject(subject, language.code) if subject else None
-        tags = [*tags, *([subject] if subject and len(tags) < MOST_TAGS else ())]
+        said = [tag for tag in own[1:] if stem(tag) in map(stem, counts)]
+        category = [subject, *said] if subject and found.confidence >= SURE_CONFIDENCE else []
+        # More than five are there only if all are sure.
+        sure = tags if len(tags) > FEWEST_TAGS or not category else tags[:FIRST_TAGS]
         return finished(
             excerpts=[
                 excerpt_of(post.title, _prose(post, text), language) if text else None,
@@ -104,7 +112,8 @@ class Extractive:
                 f"{title} – {found.category}." if title else None,
             ],
             category=found.category,
-            tags=tags,
+            tags=[*sure[:FIRST_TAGS], *category, *sure[FIRST_TAGS:]],
+            spare_tags=tags,
             taxonomy=self.taxonomy,
             language=language.taxonomy,
             category_confidence=found.confidence,

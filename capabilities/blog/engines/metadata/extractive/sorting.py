@@ -9,6 +9,7 @@ from itertools import islice
 
 import regex
 
+from capabilities.blog.engines.metadata.extractive.commonness import UNLISTED, commonness
 from capabilities.blog.engines.metadata.extractive.evidence import ARABIC_ARTICLE, ARABIC_PREFIXES
 from capabilities.blog.engines.metadata.extractive.sentences import OBITUARY
 from capabilities.blog.engines.metadata.extractive.words import lowered
@@ -142,7 +143,7 @@ def _with_particle(word: str, cues: Cues, language: Language) -> AbstractSet[str
     if language.code == "he" and word[0] in _HEBREW_PREFIXES:
         return cues.of_word(word[1:])
     if language.code in COMPOUNDING:
-        return _of_compound(word, cues)
+        return _of_compound(word, cues, language)
     if language.code != "ko":
         return frozenset()
     for length in range(len(word) - 1, max(len(word) - 4, 1), -1):
@@ -151,8 +152,12 @@ def _with_particle(word: str, cues: Cues, language: Language) -> AbstractSet[str
     return frozenset()
 
 
-def _of_compound(word: str, cues: Cues) -> AbstractSet[str]:
-    """Return the categories of a compound's last part, which names the thing: *Linsensuppe* is a *Suppe*."""
+def _of_compound(word: str, cues: Cues, language: Language) -> AbstractSet[str]:
+    """Return the categories of a compound's last part, which names the thing: *Linsensuppe* is a *Suppe*.
+
+    A usual word is no compound: a *Beispiel* is no *Spiel*."""
+    if commonness(word, language.code) > UNLISTED:
+        return frozenset()
     for start in range(3, len(word) - SHORTEST_HEAD + 1):
         for head in (word[start:], word[start:-1]):
             if len(head) >= SHORTEST_HEAD and (names := cues.words.get(head) or cues.stems.get(head)):
@@ -172,8 +177,10 @@ def _arabic_forms(word: str) -> Iterator[str]:
 def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, AbstractSet[str]]]:
     phrases = ((phrase.rstrip(), names) for phrase, names in cues.phrases.items())
     for cue, names in (*cues.words.items(), *phrases):
-        # 本 means a book by itself, but not in 日本.
-        alone = len(cue) == 1
-        count = len(regex.findall(rf"(?<!\p{{Han}}){cue}(?!\p{{Han}})", text)) if alone else text.count(cue)
+        if cue not in text:
+            continue
+        # 本 means a book by itself, but not in 日本; IT is no part of Fitr.
+        letter = r"\p{Han}" if len(cue) == 1 else r"\p{Latin}" if cue.isascii() else ""
+        count = len(regex.findall(rf"(?<!{letter}){cue}(?!{letter})", text)) if letter else text.count(cue)
         if count:
             yield cue, count, names

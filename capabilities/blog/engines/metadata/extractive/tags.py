@@ -4,11 +4,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import regex
 
 from capabilities.blog.engines.metadata.extractive.evidence import (
-    ADJECTIVES,
     INFINITIVES,
     VERBS,
     arabic_name,
@@ -17,17 +17,26 @@ from capabilities.blog.engines.metadata.extractive.evidence import (
     without_title_case,
 )
 from capabilities.blog.engines.metadata.extractive.sorting import Sorted
-from capabilities.blog.engines.metadata.extractive.weighing import LONG, SentenceWeights
+from capabilities.blog.engines.metadata.extractive.weighing import LONG, WordWeights
 from capabilities.blog.engines.metadata.extractive.words import PostWord, segmented, words_of
 from capabilities.blog.engines.metadata.terms import stem
 from workers.engines.languages.languages import COMPOUNDING, Language
 
-#: Least worth of a tag: that of a cue that occurs once, or another word that occurs twice.
-LEAST_WORTH = 0.6
+#: Least worth of the first tags, of a fourth and fifth one, and of more.
+LEAST_WORTHS = (0.1, 0.1, 0.1, 0.15, 0.15, 2.0, 2.0, 2.0)
 
 #: The space that replaced an apostrophe; letters of scripts without spaces.
 ELISION = regex.compile(r"(?<= [dl]) ")
 UNSPACED_LETTERS = regex.compile(r"[\p{Han}\p{Katakana}\p{Hiragana}]")
+
+#: Most words of a name in capitals.
+LONGEST_NAME = 4
+
+#: How often a name with a joint occurs, unless the title has it: “jefe del aparato” is said by chance.
+LEAST_JOINED = 3
+
+#: Words that join two things, not the parts of a name.
+AND = frozenset({"and", "y", "et", "und", "e", "en", "con"})
 
 #: Least letters of a shared root, most letters of its ending, and least letters of a word within a compound.
 SHORTEST_ROOT, LONGEST_ENDING, SHORTEST_JOINED = 6, 3, 5
@@ -47,9 +56,9 @@ def tags_of(title: str, text: Sequence[PostWord | None], language: Language, cat
     words = list(without_affixes([*titled, None, *text], language, cues))
     in_title, in_text = without_title_case(words[: len(titled)]), words[len(titled) + 1 :]
     if language.code == "zh":
-        in_title, in_text = segmented(in_title, in_text, language, cues)
+        in_title, in_text = (list(segmented(runs, language, cues)) for runs in (in_title, in_text))
     seen = observed([*in_title, None, *in_text], language)
-    weights = SentenceWeights(
+    weights = WordWeights(
         language, seen, frozenset(w.lower for w in in_title if w), cues, max(len(in_text), 1), category.places
     )
     candidates = [c for c in _Ranking(weights).candidates(in_title, in_text) if c.text not in category.passing]
@@ -59,7 +68,7 @@ def tags_of(title: str, text: Sequence[PostWord | None], language: Language, cat
 class _Ranking:
     """Ranks single words and names of several words as tags."""
 
-    def __init__(self, weights: SentenceWeights) -> None:
+    def __init__(self, weights: WordWeights) -> None:
         self._weights = weights
         self._language, self._seen, self._cues = weights.language, weights.seen, weights.cues
         # Arabic names with their articles.
@@ -87,15 +96,14 @@ class _Ranking:
                 worth := self._of_name(name, alike[stems], stems in titled)
             ) > 0:
                 content = tuple(stem(word) for word in name if word not in self._language.joints)
-                found.append(_Candidate(self._written.get(name) or ELISION.sub("'", " ".join(name)), content, worth))
+                found.append(_Candidate(self._written.get(name) or self._joined(name), content, worth))
         return sorted(found, key=lambda candidate: (-candidate.worth, candidate.text))
 
     def _names(self, words: Sequence[PostWord | None]) -> Iterator[tuple[str, ...]]:
-        """Yield names of two or three words; the middle one may be a joint, such as *of*."""
+        """Yield names of two to four words; a middle one may be a joint, such as *of*."""
         joints = self._language.joints
         for run in _runs([w if w and (w.lower in joints or self._weights.parts[w.lower] > 0) else None for w in words]):
-            ends = ((start, start + size) for start in range(len(run)) for size in (2, 3) if start + size <= len(run))
-            for part in (run[start:end] for start, end in ends):
+            for part in self._parts(run):
                 name = tuple(word.lower for word in part)
                 if name[0] in joints or name[-1] in joints:
                     continue
@@ -104,6 +112,25 @@ class _Ranking:
                 if self._language.code == "ar":
                     self._written.setdefault(name, arabic_name(part))
                 yield name
+
+    def _joined(self, name: tuple[str, ...]) -> str:
+        return "".join(name) if self._language.code == "zh" else ELISION.sub("'", " ".join(name))
+
+    def _parts(self, run: Sequence[PostWord]) -> Iterator[Sequence[PostWord]]:
+        """Yield the parts of a run that may be names; what is written in capitals is one name, up to a place."""
+        start = 0
+        while start < len(run):
+            is_place = run[start].lower in self._weights.places
+            end = start + is_place
+            while end < len(run) and run[end].is_capital and self._is_proper((run[end].lower,)):
+                end += 1
+            first = start + (is_place and end - start > 2)  # “en Francia Izaskun Lesaka”
+            if 1 < end - first <= LONGEST_NAME:
+                yield run[first:end]
+            for size in (2, 3):
+                if start + size <= len(run) and end < start + size:
+                    yield run[start : start + size]
+            start += max(end - start - 1, 1)
 
     def _is_proper(self, name: tuple[str, ...]) -> bool:
         """Return whether each word of a name has a capital; in German, so have all nouns."""
@@ -118,39 +145,39 @@ class _Ranking:
         return is_infinitive or (code == "en" and known.before_article == known.count and not self._is_proper((word,)))
 
     def _of_name(self, name: tuple[str, ...], count: int, is_in_title: bool) -> float:
+        """Return the worth of a name that occurs `count` times; 0: it is none."""
         content = [word for word in name if word not in self._language.joints]
-        joined = " ".join(name)
-        if not self._is_proper(name) and any(self._language.is_empty_word(word) for word in {*content} - self._cues):
+        if not self._is_noun_phrase(name, content):
             return 0.0
-        if len(joined) > 40 or len({stem(word) for word in content}) < len(content):
-            return 0.0
-        # A name in capitals may be a private person's, unless the title has it.
-        is_public = joined in self._cues | self._weights.places or any(map(self._weights.is_in_title, content))
-        if (self._is_proper(name) and not is_public) or self._is_verb(content[0]) or self._is_verb(content[-1]):
-            return 0.0
-        if self._language.code == "en" and VERBS["en"].search(content[-1]) and content[-1] not in self._cues:
-            return 0.0
-        # A name in capitals, such as Buenos Aires, counts even if it occurs once.
-        is_known = joined in self._cues or self._is_proper(name)
+        weights, given = self._weights, " ".join(name) in self._cues | self._weights.places
+        recurs = bool(self._language.determiners) and all(weights.count(word) > 1 for word in content)
+        is_known = given or (is_in_title and ((recurs and count > 1) or self._is_proper(name)))
         # In a long text or an unknown language, two words side by side once are no name.
-        is_short_title = is_in_title and self._weights.length <= LONG and self._language.determiners
-        if count < 2 and not is_known and not is_short_title:
+        is_short_title = is_in_title and weights.length <= LONG and bool(self._language.determiners)
+        least = LEAST_JOINED if len(content) < len(name) and not is_in_title else 1 if is_short_title else 2
+        if count < least and not is_known:
             return 0.0
-        parts = [self._weights.parts[word] for word in content]
+        parts = [weights.parts[word] for word in content]
         worth = math.prod(parts) ** (1 / len(parts)) * (1.0 + 0.25 * (len(parts) - 1))
-        if (count > 1 or is_known) and 2 * count >= min(self._seen[word].count for word in content):
+        if is_known or (count > 1 and 2 * count >= min(self._seen[word].count for word in content)):
             # If its words rarely occur without it, the name says more than they do.
             worth = max(worth, 1.05 * max(parts))
-        worth *= 1.0 if count > 1 or is_known else 0.75
-        # A verb is no part of a name; an adjective may start one, but not end it.
-        for place, word in enumerate(content):
-            known = self._seen[word]
-            if known.after_subject > known.after_determiner and joined not in self._cues:
-                worth *= 0.3
-            code = self._language.code
-            if code == "en" and place == len(content) - 1 and ADJECTIVES["en"].search(word) and word not in self._cues:
-                worth *= 0.5
-        return worth
+        return worth if count > 1 or is_known else 0.75 * worth
+
+    def _is_noun_phrase(self, name: tuple[str, ...], content: Sequence[str]) -> bool:
+        """Return whether a name has no verb, no empty word and no word twice, and is no private person's."""
+        language, is_proper, joined = self._language, self._is_proper(name), " ".join(name)
+        if len(joined) > 40 or len({stem(word) for word in content}) < len(content) or not AND.isdisjoint(name):
+            return False
+        if is_proper:
+            # A name in capitals may be a private person's, unless the title has it.
+            return joined in self._cues | self._weights.places or any(map(self._weights.is_in_title, content))
+        if any(language.is_empty_word(word) for word in {*content} - self._cues):
+            return False
+        # “KMyMoney chiederà”: but in English and German a name before another word is the subject of a verb.
+        is_clause = language.code in INFINITIVES and self._is_proper(name[:1]) and not self._is_proper(name[-1:])
+        is_past = language.code == "en" and VERBS["en"].search(content[-1]) and content[-1] not in self._cues
+        return not (is_clause or is_past or self._is_verb(content[0]) or self._is_verb(content[-1]))
 
 
 def _is_german(part: Sequence[PostWord], language: Language) -> bool:
@@ -177,34 +204,31 @@ def _chosen(candidates: Sequence[_Candidate], *, joins: bool) -> list[str]:
     chosen: list[_Candidate] = []
     used: Counter[str] = Counter()
     for candidate in candidates:
-        if candidate.worth < LEAST_WORTH:
+        if candidate.worth < LEAST_WORTHS[len(chosen)]:
             break
         stems = set(candidate.stems)
         if any(stems <= set(other.stems) or stems >= set(other.stems) for other in chosen):
             continue
-        if any(_is_kin(candidate, other) or (joins and _is_joined(candidate, other)) for other in chosen):
+        if any(_is_kin(candidate, other, joins=joins) for other in chosen):
             continue
         if any(used[word] >= 2 for word in stems) or any(_is_within(candidate.text, other.text) for other in chosen):
             continue
         used.update(stems)
         chosen.append(candidate)
-        if len(chosen) == 8:
+        if len(chosen) == len(LEAST_WORTHS):
             break
     return [candidate.text for candidate in chosen]
 
 
-def _is_kin(one: _Candidate, other: _Candidate) -> bool:
-    """Return whether two words have the same root: *guitar* and *guitarist*, *professori* and *professoressa*."""
+def _is_kin(one: _Candidate, other: _Candidate, *, joins: bool) -> bool:
+    """Return whether two words share their root: *guitar* and *guitarist*, *Rücken* and *Rückenschmerzen*."""
     if len(one.stems) != 1 or len(other.stems) != 1:
         return False
     short, long = sorted((one.stems[0], other.stems[0]), key=len)
-    return len(short) >= SHORTEST_ROOT and long.startswith(short) and len(long) - len(short) <= LONGEST_ENDING
-
-
-def _is_joined(one: _Candidate, other: _Candidate) -> bool:
-    """Return whether one word is a part of the other: *Rücken* of *Rückenschmerzen*."""
-    short, long = sorted((one.text, other.text), key=len)
-    return len(short) >= SHORTEST_JOINED and " " not in long and (long.startswith(short) or long.endswith(short))
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(short, long, strict=False)))
+    part, whole = sorted((one.text, other.text), key=len)
+    is_part = joins and len(part) >= SHORTEST_JOINED and (whole.startswith(part) or whole.endswith(part))
+    return is_part or shared >= max(SHORTEST_ROOT, len(short) - LONGEST_ENDING)
 
 
 def _is_within(one: str, other: str) -> bool:

@@ -6,23 +6,24 @@ from collections.abc import Mapping
 
 import regex
 
+from capabilities.blog.engines.metadata.extractive.commonness import commonness
 from capabilities.blog.engines.metadata.extractive.evidence import (
-    ADJECTIVES,
-    ADVERBS,
-    INFINITIVES,
     PARTICIPLES,
     VERBS,
     Seen,
 )
 from capabilities.blog.engines.metadata.terms import stem
-from workers.engines.languages.languages import Language
+from workers.engines.languages.languages import UNSPACED, Language
 
-#: Words of a long text, where a word that occurs once says little; of its opening, where it may say more; and of a
-#: short text, where even words of unknown languages count once.
-LONG, OPENING_WORDS, SHORT = 60, 40, 12
+#: Words of a long text, where a word that occurs once says little.
+LONG = 60
 
 #: How often a name that is in no title must occur: Tom, who is mentioned twice, is no subject.
 LEAST_NAMED = 3
+
+#: Commonness from which on a word says nothing of a post, in general and in a title, where it keeps a part of its
+#: weight; and how much less common a word of full weight is.
+COMMON, TITLE_COMMON, TITLE_RARITY, RARE = 5.0, 5.5, 0.3, 1.2
 
 #: Most letters of a Thai name between two spaces; a longer run is half a sentence.
 LONGEST_RUN = 14
@@ -34,7 +35,7 @@ COUNTED = regex.compile(
 )
 
 
-class SentenceWeights:
+class WordWeights:
     """The worth of a post's words: by count, place, and how likely they are nouns."""
 
     def __init__(
@@ -59,84 +60,72 @@ class SentenceWeights:
                 self._forms[stem(word)][word] += known.count
             self._inside[stem(word)] += known.inside
             self._capital[stem(word)] += known.capital
-        self._has_no_grammar = (
-            length > SHORT and not language.determiners and language.code not in ("zh", "ja", "ko", "th")
-        )
         #: Worth of each word in a name of several; 0: it can be in none.
         self.parts = {word: self._worth_in_name(word, known) for word, known in seen.items()}
 
     def usual_form(self, word: str) -> str:
-        """Return the most frequent form of a word."""
+        """Return the form of a word in the title, or else the most frequent one."""
         forms = self._forms[stem(word)] or Counter({word: 1})
-        return max(forms, key=lambda form: (forms[form], form == word, -len(form)))
+        return max(forms, key=lambda form: (form in self._title, forms[form], form == word, -len(form)))
 
     def worth_alone(self, word: str) -> float:
         """Return the worth of a word as a tag by itself; 0: it can be none."""
         worth, known = self.parts[word], self.seen[word]
         if worth <= 0:
             return worth
-        # A guidebook or a program that is named in passing is no subject.
-        is_late = self._count(word) < 2 and self.length > LONG and known.first > len(self._title) + OPENING_WORDS
-        if is_late and not self.is_in_title(word) and word not in self.places:
-            worth *= 0.4
         if word in self.cues:
             return worth
         # A name that is no place, and in no title, may be a private person's.
-        is_private = known.beside_capital > known.count / 2 or self._count(word) < LEAST_NAMED
+        is_private = (
+            4 * known.after_capital > known.count
+            or 2 * known.beside_capital >= known.count
+            or self.count(word) < LEAST_NAMED
+        )
         if self._is_proper(known) and is_private and word not in self.places and not self.is_in_title(word):
             return 0.0
         code = self.language.code
-        if word in self.language.companions or (code in ("en", "zh") and VERBS[code].search(word)):
+        if code == "en" and known.before_article == known.count and not self._is_proper(known):
+            return 0.0  # a verb: bitcoin *captures* the market
+        if code in ("en", "zh") and VERBS[code].search(word):
             return 0.0
-        if self.language.is_empty_word(word) or self._is_incomplete(known) or code == "vi":
+        if self.language.is_empty_word(word) or code == "vi":
             return 0.0
-        count = self._count(word)
         if self.is_in_title(word):
-            return worth * 0.35 if self.length > LONG and self._lacks_article(word, known, count) else worth
-        if count < 2 and self._has_no_grammar:
-            return 0.0
-        if count < 2 and (code == "ko" or (code == "ja" and len(word) < 3)):
-            return 0.0
-        if code == "th" and (len(word) > LONGEST_RUN or word.startswith(tuple(self.language.stop))):
-            return 0.0
-        return worth * 0.4 if self._lacks_article(word, known, count) else worth
+            return worth
+        # Where no articles are known, verbs look like nouns.
+        is_unclear = not self.language.determiners and (code not in UNSPACED or (code == "ja" and len(word) < 3))
+        is_sentence = code == "th" and (len(word) > LONGEST_RUN or word.startswith(tuple(self.language.stop)))
+        return 0.0 if is_sentence or (is_unclear and self.count(word) < 2) else worth
 
     def _worth_in_name(self, word: str, known: Seen) -> float:
         is_cue = word in self.cues
         if not self._is_name(word, known, is_cue):
             return 0.0
-        count = self._count(word)
+        count = self.count(word)
         worth = math.log1p(count) * (1.0 + 0.4 / (1.0 + known.first / 60))
         if self.is_in_title(word) and not self._is_incidental(known, count, is_cue):
             worth *= 2.2
-        elif count < 2 and self.length > LONG and not is_cue and not self._is_proper(known):
-            worth *= 0.3
-        worth *= 1.5 if is_cue else 1.0
+        elif count < 2 and self.length > LONG and not self._is_proper(known):
+            worth *= 0.5 if is_cue else 0.3
+        worth *= self._rarity(word)
         worth *= self._as_noun(word, known, is_cue)
         return worth * (1.25 if self._is_proper(known) else 1.0)
 
-    def _lacks_article(self, word: str, known: Seen, count: int) -> bool:
-        """Return whether a word never follows an article or preposition, and is rather a verb."""
-        needs_name = bool(self.language.determiners) and self.language.code != "de" and not self._is_proper(known)
-        least = 2 if self.is_in_title(word) else 3
-        return (
-            needs_name
-            and count < least
-            and not any(self.seen[form].after_determiner for form in self._forms[stem(word)])
-        )
-
-    def _is_incomplete(self, known: Seen) -> bool:
-        """Return whether a word is only part of a name: *Intermittent* fasting, Monte *Albán*."""
-        if self.language.code == "en" and self.length > LONG and not self._is_proper(known):
-            return known.before_content == known.count
-        return known.inside > 0 and known.after_first == known.count and self._is_proper(known)
+    def _rarity(self, word: str) -> float:
+        """Return the weight of a word by how rarely it occurs elsewhere, from 0 to 1."""
+        if word in self.places or self.language.code == "vi":  # whose words are syllables
+            return 1.0
+        most, least = (TITLE_COMMON, TITLE_RARITY) if self.is_in_title(word) else (COMMON, 0.0)
+        common = max(commonness(form, self.language.code) for form in {word, *self._forms[stem(word)]})
+        return min(max((most - common) / RARE, least), 1.0)
 
     def _is_incidental(self, known: Seen, count: int, is_cue: bool) -> bool:
         """Return whether a word of the title is not the post's subject: *Really* good."""
         recurs = count > 1 or self.length <= LONG or not self.language.determiners
         return not (recurs or is_cue or known.after_determiner or self._is_proper(known) or self.language.code == "de")
 
-    def _count(self, word: str) -> int:
+    def count(self, word: str) -> int:
+        """Return how often a word occurs, in any form."""
         return sum(self._forms[stem(word)].values()) or self.seen[word].count
 
     def is_in_title(self, word: str) -> bool:
@@ -154,8 +143,6 @@ class SentenceWeights:
         ):
             # Elden Ring, Black Friday: a part of a name, if it is written as one.
             return self._is_proper(known) and len(word) > 2 and word not in language.determiners | language.subjects
-        if language.code == "en" and not is_cue and word.endswith("ing") and _takes_object(known):
-            return False
         if word.replace(".", "").replace("-", "").isdigit() or not regex.search(r"\p{L}", word) or len(word) > 40:
             return False
         if language.code in ("zh", "ja", "ko"):
@@ -168,24 +155,10 @@ class SentenceWeights:
         code = self.language.code
         if code == "de":
             return self._as_german_noun(word, known, is_cue)
-        likely = 1.0
-        if known.after_subject > known.after_determiner:
-            likely *= 0.2
-        if (
-            code in PARTICIPLES
-            and known.first > 0
-            and not (known.after_determiner or is_cue)
-            and PARTICIPLES[code].search(word)
-        ):
-            likely *= 0.25
-        if code in INFINITIVES and INFINITIVES[code].search(word) and not known.after_article:
-            likely *= 0.5 if is_cue else 0.12
-        for endings, factor in ((ADVERBS, 0.1), (VERBS, 0.35), (ADJECTIVES, 0.45)):
-            if code in endings and endings[code].search(word) and not is_cue:
-                likely *= factor if known.after_determiner <= known.count / 2 else max(factor, 0.6)
-        if known.after_determiner:
-            likely *= 1.15
-        return likely
+        is_free = known.first > 0 and not (known.after_determiner or is_cue)
+        if is_free and code in PARTICIPLES and PARTICIPLES[code].search(word):
+            return 0.0
+        return 0.2 if known.after_subject > known.after_determiner else 1.0
 
     def _as_german_noun(self, word: str, known: Seen, is_cue: bool) -> float:
         if known.first == 0 and known.inside == 0 and word.endswith("en") and not is_cue:
@@ -197,9 +170,3 @@ class SentenceWeights:
             return 1.0 if capital > 0.5 * inside else 0.0
         is_written_small = not any(form[:1].isupper() for form in known.forms)
         return 1.0 if is_cue or (word in self._title and not is_written_small) else 0.3
-
-
-def _takes_object(known: Seen) -> bool:
-    """Return whether a word in -ing takes an object: *running* a shop, *understanding* tides."""
-    # The latter opens a title and never recurs.
-    return known.before_article == known.count or (known.first == 0 and known.count == 1)

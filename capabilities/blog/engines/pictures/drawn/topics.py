@@ -3,7 +3,7 @@
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ LONGEST, FIRST_TAGS = 300, 2
 
 #: Languages with words of their own; the words for `any` hold in all.
 LANGUAGES = ("en", "es", "fr", "de", "pt", "it")
+
+#: Languages whose compounds end with the thing, between spaces.
+HEAD_LAST = ("en", "nl")
 
 #: “Three days in Lisbon without a car” is about no car.
 WITHOUT = re.compile(r"\b(?:without|sans|ohne|sin|sem|senza)(?: (?:an?|the|any|une?|una?|eine?n?|um|uma))? \w+")
@@ -41,21 +44,29 @@ SUBJECTS: Mapping[str, Mapping[str, str]] = tomllib.loads((_HERE / "subjects.tom
 
 def subject_of(title: str, tags: Sequence[str], language: str) -> str | None:
     """Return the motif of the first thing that a title, or else a first tag, names, or None."""
-    base = language.lower().replace("_", "-").partition("-")[0]
-    pattern, motifs = _subjects(base if base in LANGUAGES else "")
     for text in (title[:LONGEST], *tags[:FIRST_TAGS]):
-        found = pattern.search(_others().sub("/", WITHOUT.sub("/", _words(text))))
-        if found is not None and found.lastindex is not None:
-            return motifs[found.lastindex - 1]
+        thing, last = None, 0
+        for motif, start, end in _named(text, language):
+            # *Tea cakes* are cakes: the last word of a compound is the thing.
+            if thing is None or (start == last + 1 and language.startswith(HEAD_LAST)):
+                thing, last = motif, end
+        if thing is not None:
+            return thing
     return None
 
 
 def subjects_in(text: str, language: str) -> frozenset[str]:
     """Return the motifs of all things that a text names."""
+    return frozenset(motif for motif, _, _ in _named(text, language))
+
+
+def _named(text: str, language: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the motif, start and end of each thing that a text names."""
     base = language.lower().replace("_", "-").partition("-")[0]
     pattern, motifs = _subjects(base if base in LANGUAGES else "")
-    found = pattern.finditer(_others().sub("/", WITHOUT.sub("/", _words(text))))
-    return frozenset(motifs[match.lastindex - 1] for match in found if match.lastindex is not None)
+    for match in pattern.finditer(_others().sub("/", WITHOUT.sub("/", _words(text)))):
+        if match.lastindex is not None:
+            yield motifs[match.lastindex - 1], match.start(), match.end()
 
 
 def motif_of(brief: Brief) -> str | None:

@@ -82,7 +82,6 @@ class SearchClient:
                 while_waiting()
 
     def close(self) -> None:
-        """Close all connections."""
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

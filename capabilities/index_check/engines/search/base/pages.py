@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from typing import ClassVar
-from urllib.parse import parse_qs, unquote, urljoin, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
@@ -85,9 +85,6 @@ def unwrap(address: str) -> str | None:
         return _unwrap_bing(given.get("u", ""))
     if re.fullmatch(r"(www\.)?google\.[a-z.]{2,6}", host):
         return _unwrap_google(path, given)
-    if host == "r.search.yahoo.com":
-        found = re.search(r"/RU=([^/]+)/", path)
-        return unquote(found[1]) if found else OPAQUE
     return address
 
 

@@ -35,7 +35,7 @@ class SearchRequest:
     form: Mapping[str, str] | None = None
     json: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    #: Whether a redirect is followed; it drops the body.
+    #: True if a redirect is followed; it drops the body.
     follows: bool = True
 
 
@@ -51,12 +51,11 @@ class Reply:
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is 2xx."""
+        """True if the status is 2xx."""
         return 200 <= self.status < 300
 
     @property
     def text(self) -> str:
-        """The body as text, whatever it is."""
         return self.body.decode("utf-8", "replace")
 
     @property
@@ -105,10 +104,10 @@ class Provider:
     is_api: ClassVar[bool] = False
     #: Statuses that mean that it is asked too often.
     throttle_statuses: ClassVar[frozenset[int]] = frozenset((429,))
-    #: Whether several queries may be on their way at once.
+    #: True if several queries may be on their way at once.
     is_parallel: ClassVar[bool] = False
     needs_key: ClassVar[bool] = False
-    #: Whether it may say "no results" when it only does not want to answer.
+    #: True if it may say "no results" when it only does not want to answer.
     needs_proof: ClassVar[bool] = False
     #: The engines that it is told to ask, each of which must have shown a row of late.
     engines: tuple[str, ...] = ()
@@ -119,7 +118,7 @@ class Provider:
     #: Parameters besides the query, and whether all are sent as a form rather than in the address.
     parameters: ClassVar[Mapping[str, str]] = {}
     sends_form: ClassVar[bool] = False
-    #: Where a person sees the same results.
+    #: The page where a person sees the same results.
     page: str
 
     def __init__(self, settings: ProviderSettings) -> None:
@@ -129,7 +128,6 @@ class Provider:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the provider as the operator has set it up."""
         return cls(getattr(settings.of(SearchSettings), cls.name))
 
     def setup(self) -> None:
@@ -165,7 +163,7 @@ class Provider:
 
     @property
     def promise(self) -> str:
-        """What can be expected of it once it is ready, for `pressroom doctor`."""
+        """The line for `pressroom doctor` once it is ready."""
         answers = f"answers from the index {self.index}"
         return answers if self.is_api else f"{answers}, as long as its pages let us: it may block us at any time"
 
@@ -190,7 +188,6 @@ class Provider:
         return [query for query in self.forms(url) if self.is_askable(query)]
 
     def request(self, query: str) -> SearchRequest:
-        """Return the request that asks."""
         asked = {"q": query, **self.parameters}
         return SearchRequest(self.url, "POST", form=asked) if self.sends_form else SearchRequest(self.url, query=asked)
 
@@ -199,7 +196,6 @@ class Provider:
         return reply
 
     def parse(self, reply: Reply) -> Reading:
-        """Return a reply's reading."""
         raise NotImplementedError
 
     def proof_url(self, query: str) -> str:

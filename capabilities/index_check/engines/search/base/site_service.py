@@ -66,7 +66,6 @@ class SiteService:
     """A service. A subclass makes its requests and reads its replies."""
 
     name: ClassVar[str]
-    title: ClassVar[str]
     #: The index that it knows.
     index: ClassVar[str]
 
@@ -92,7 +91,6 @@ class SiteService:
         return self.read(send(ask, access, self.request(url, site)), site)
 
     def sites_request(self) -> SearchRequest:
-        """Return the request for the list of sites."""
         raise NotImplementedError
 
     def read_sites(self, reply: Reply) -> list[str]:
@@ -100,7 +98,6 @@ class SiteService:
         raise NotImplementedError
 
     def request(self, url: str, site: str) -> SearchRequest:
-        """Return the request about a URL."""
         raise NotImplementedError
 
     def read(self, reply: Reply, site: str) -> ServiceAnswer:

@@ -56,12 +56,12 @@ class Verdict:
 
     @property
     def is_answer(self) -> bool:
-        """Whether it says something about the page."""
+        """True if it says something about the page."""
         return self.reason in {"indexed", "not_indexed"}
 
     @property
     def is_passing(self) -> bool:
-        """Whether the provider itself is in trouble, and may answer later."""
+        """True if the provider itself is in trouble, and may answer later."""
         return self.code == "transport" or self.code.startswith("http_5")
 
 
@@ -111,7 +111,6 @@ def classify(
 
 
 def _of_rows(reading: Reading, found: Match, *, is_operator: bool) -> Verdict:
-    """Return the verdict on a page of results."""
     if found.url is not None:
         return Verdict("indexed", "match", found)
     if reading.opaque:

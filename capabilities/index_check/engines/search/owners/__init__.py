@@ -9,5 +9,4 @@ from capabilities.index_check.settings import SearchSettings
 
 
 def site_services(settings: SearchSettings) -> Mapping[str, SiteService]:
-    """Return all services by name."""
     return {service.name: service(settings) for service in (SearchConsole, BingWebmaster)}

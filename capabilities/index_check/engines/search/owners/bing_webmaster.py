@@ -62,7 +62,6 @@ class BingWebmaster(SiteService):
     """GET …/GetUrlInfo."""
 
     name = BING_WEBMASTER
-    title = "Bing Webmaster Tools"
     index: ClassVar[str] = "bing"
 
     def open(self, credentials: dict[str, Any]) -> ServiceAccess:

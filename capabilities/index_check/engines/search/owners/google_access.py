@@ -86,7 +86,7 @@ def open_access(credentials: dict[str, Any], settings: SearchSettings) -> Google
             )
             return GoogleAccess(made, str(credentials["client_id"]), settings)
     except (ValueError, KeyError, TypeError):
-        raise _invalid(f"fields of the {kind} are missing, or its key is none") from None
+        raise _invalid(f"the {kind} lacks fields, or its key is invalid") from None
     raise _invalid(f"the type is {str(kind)[:40]!a}, not {SERVICE_ACCOUNT}")
 
 
@@ -102,7 +102,7 @@ def consent(client: dict[str, Any], settings: SearchSettings, *, port: int, open
         raise NotReady(f"Consent needs the package google-auth-oauthlib: `{install_command(EXTRA)}`.") from None
     installed = client.get("installed")
     if not isinstance(installed, dict) or not {"client_id", "client_secret"} <= installed.keys():
-        raise _invalid("the file is none of an OAuth client of the type desktop app")
+        raise _invalid("the file is not an OAuth client of the type desktop app")
     urls = {"auth_uri": settings.search_console.consent_url, "token_uri": settings.search_console.token_url}
     flow = InstalledAppFlow.from_client_config(
         {"installed": {**installed, **urls}}, scopes=SCOPES, autogenerate_code_verifier=True
@@ -122,12 +122,55 @@ def consent(client: dict[str, Any], settings: SearchSettings, *, port: int, open
     except (OAuth2Error, WSGITimeoutError, ValueError, OSError) as error:
         refusal = f"Google gave no access ({type(error).__name__})"
         raise ServiceTrouble(Trouble.DISCONNECTED, "access_refused", refusal) from error
-    return {
-        "type": AUTHORIZED_USER,
-        "client_id": found.client_id,
-        "client_secret": found.client_secret,
-        "refresh_token": found.refresh_token,
-    }
+    return _kept(found)
+
+
+class BrowserConsent:
+    """Consent of a person who comes from a page and returns to it (OAuth for web applications, with PKCE).
+
+    `redirect` is the page's address, as the OAuth client lists it; `verifier` is a secret of this visit."""
+
+    def __init__(self, settings: SearchSettings, redirect: str, verifier: str) -> None:
+        try:
+            from google_auth_oauthlib.flow import Flow
+        except ImportError:
+            raise NotReady(f"Consent needs the package google-auth-oauthlib: `{install_command(EXTRA)}`.") from None
+        google = settings.search_console
+        if google.client_id is None or google.client_secret is None:
+            raise NotReady("The operator of this service has set up no OAuth client for Search Console.")
+        client = {
+            "client_id": google.client_id,
+            "client_secret": google.client_secret.get_secret_value(),
+            "auth_uri": google.consent_url,
+            "token_uri": google.token_url,
+        }
+        self._flow = Flow.from_client_config(
+            {"web": client}, scopes=SCOPES, redirect_uri=redirect, code_verifier=verifier
+        )
+        self._seconds = settings.limit_seconds
+
+    def url(self, state: str) -> str:
+        """Return the address of Google's page."""
+        found: str = self._flow.authorization_url(state=state, access_type="offline", prompt="consent")[0]
+        return found
+
+    def credentials(self, code: str) -> dict[str, Any]:
+        """Return the credentials to keep, for the code that Google has sent. Raises ServiceTrouble."""
+        from oauthlib.oauth2 import OAuth2Error
+        from requests import RequestException
+
+        try:
+            self._flow.fetch_token(code=code, timeout=self._seconds)
+        # oauthlib raises a Warning where fewer permissions were given than asked for.
+        except (OAuth2Error, RequestException, ValueError, Warning) as error:
+            refusal = f"Google gave no access ({type(error).__name__})"
+            raise ServiceTrouble(Trouble.DISCONNECTED, "access_refused", refusal) from error
+        return _kept(self._flow.credentials)
+
+
+def _kept(credentials: Any) -> dict[str, Any]:
+    names = ("client_id", "client_secret", "refresh_token")
+    return {"type": AUTHORIZED_USER, **{name: getattr(credentials, name) for name in names}}
 
 
 def _invalid(cause: str) -> ServiceTrouble:

@@ -48,7 +48,6 @@ class SearchConsole(SiteService):
     """POST /v1/urlInspection/index:inspect."""
 
     name = SEARCH_CONSOLE
-    title = "Search Console"
     index: ClassVar[str] = "google"
 
     def open(self, credentials: dict[str, Any]) -> ServiceAccess:

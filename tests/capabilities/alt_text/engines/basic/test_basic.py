@@ -8,6 +8,7 @@ from typing import Any
 import drawn_pictures as drawn
 import numpy as np
 import pytest
+from drawn_pictures import Blind
 from PIL import Image, ImageDraw
 
 from capabilities.alt_text.engines import MODES, CaptionRequest, Captions, Mode
@@ -36,13 +37,8 @@ def turned(image: Image.Image) -> Picture:
 
 def described(image: Image.Image) -> Picture:
     """Return a PNG whose author says in Spanish what it shows."""
-    packet = (
-        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-        '<rdf:Description xmlns:Iptc4xmpCore="http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"><Iptc4xmpCore:AltTextAccessibility>'
-        '<rdf:Alt><rdf:li xml:lang="es">Un perro corre por la playa al atardecer</rdf:li></rdf:Alt>'
-        "</Iptc4xmpCore:AltTextAccessibility></rdf:Description></rdf:RDF></x:xmpmeta>"
-    )
-    return as_file(image, "JPEG", xmp=packet.encode(), quality=90)
+    packet = drawn.author_says("Un perro corre por la playa al atardecer", "es")
+    return as_file(image, "JPEG", xmp=packet, quality=90)
 
 
 def animated() -> Picture:
@@ -94,16 +90,6 @@ class Remembering(Reader):
         if key not in self._known:
             self._known[key] = super().read(image, is_grainy=is_grainy)
         return self._known[key]
-
-
-class Blind(Reader):
-    """A reader that finds the lines that a test gives it."""
-
-    def __init__(self, *lines: TextLine) -> None:
-        self._lines = lines
-
-    def read(self, image: Image.Image, *, is_grainy: bool = False) -> Sequence[TextLine]:
-        return self._lines
 
 
 @pytest.fixture(scope="module")

@@ -55,10 +55,3 @@ def test_names_with_a_point_and_sentences_without_a_space_are_no_addresses(engin
     assert "water.It" in made.excerpt or "ASP.NET" in made.excerpt
     assert "ASP.NET" in engine.write(read_post("Node.js and ASP.NET compared", None, "en")).excerpt
     assert engine.write(read_post("evil.shop", None, "en")).excerpt == "A post in the category General."
-
-
-def test_a_post_on_dotcoms_is_not_taken_for_an_address(engine: Extractive) -> None:
-    said = "The dotcom bubble burst in March 2000 and took five trillion dollars with it."
-    post = read_post("What the crash teaches", f"{said} Investors had paid any price for a website.", "en")
-
-    assert said in engine.write(post).excerpt

@@ -106,7 +106,7 @@ def test_dataforseo_is_asked_with_login_and_password_and_reads_the_query_as_it_i
     assert sent["keyword"] == "site:e.com/caf%25C3%25A9%2Bx"
     assert sent["group_organic_results"] is False
     assert base64.b64decode(request.headers["Authorization"].removeprefix("Basic ")) == b"login:secret"
-    # What counts is how long it is as it is sent.
+    # The limit counts the query as it is sent.
     assert len(DATAFORSEO.queries(f"https://e.com/{'a' * 600}")) == 2
     assert DATAFORSEO.queries(f"https://e.com/{'%C3%A9' * 80}") == []
 

@@ -1,7 +1,8 @@
-"""What Google and Bing say of owners' pages is read as they document it, and nothing is guessed."""
+"""Answers of Google and Bing about owners' pages are read as documented, and never guessed."""
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,19 @@ from capabilities.index_check.settings import SearchSettings
 STATES: dict[str, dict[str, str]] = tomllib.loads(
     (Path(capabilities.index_check.engines.search.__path__[0]) / "coverage_states.toml").read_text()
 )
+GOOGLE, BING = SearchConsole(SearchSettings()), BingWebmaster(SearchSettings())
+DOMAIN, SITE = "sc-domain:e.example", "https://e.example/"
 
 
-def reply(body: Any, status: int = 200, **headers: str) -> Reply:
-    return Reply(status, "https://service.example/", json.dumps(body).encode(), headers=headers)
+def reply(body: Any, status: int = 200) -> Reply:
+    return Reply(status, "https://service.example/", json.dumps(body).encode())
+
+
+def trouble_of(call: Callable[..., object], *arguments: object) -> ServiceTrouble:
+    """Return the trouble that a call raises."""
+    with pytest.raises(ServiceTrouble) as trouble:
+        call(*arguments)
+    return trouble.value
 
 
 def test_each_state_of_the_table_is_a_verdict() -> None:
@@ -62,10 +72,9 @@ def test_words_of_google_are_read_whatever_their_signs(verdict: str, state: str 
     ],
 )
 def test_what_nobody_knows_is_never_guessed(verdict: str | None, state: str | None) -> None:
-    with pytest.raises(ServiceTrouble) as trouble:
-        judge(verdict, state)
+    trouble = trouble_of(judge, verdict, state)
 
-    assert (trouble.value.kind, trouble.value.code) == (Trouble.UNKNOWN, "unknown_coverage")
+    assert (trouble.kind, trouble.code) == (Trouble.UNKNOWN, "unknown_coverage")
 
 
 @pytest.mark.parametrize(
@@ -77,39 +86,31 @@ def test_what_nobody_knows_is_never_guessed(verdict: str | None, state: str | No
 )  # fmt: skip
 def test_errors_of_google_in_both_forms(fault: str, kind: Trouble) -> None:
     status, body = FAULTS[fault]
-    with pytest.raises(ServiceTrouble) as trouble:
-        SearchConsole(SearchSettings()).read(reply(body, status), "sc-domain:e.example")
 
-    assert trouble.value.kind is kind
+    assert trouble_of(GOOGLE.read, reply(body, status), DOMAIN).kind is kind
 
 
 @pytest.mark.parametrize("body", [[], {}, {"error": 1}, {"error": {"errors": [1], "details": {"a": 1}}}, "text", None])
 def test_errors_that_look_like_nothing_are_still_told_by_their_status(body: Any) -> None:
-    with pytest.raises(ServiceTrouble) as trouble:
-        SearchConsole(SearchSettings()).read(reply(body, 403), "sc-domain:e.example")
-
-    assert trouble.value.kind is Trouble.REFUSED
+    assert trouble_of(GOOGLE.read, reply(body, 403), DOMAIN).kind is Trouble.REFUSED
 
 
 @pytest.mark.parametrize(
     "body", [{}, {"inspectionResult": []}, {"inspectionResult": {}}, {"inspectionResult": {"indexStatusResult": 1}}]
 )
 def test_an_answer_without_a_status_is_no_answer(body: Any) -> None:
-    with pytest.raises(ServiceTrouble) as trouble:
-        SearchConsole(SearchSettings()).read(reply(body), "sc-domain:e.example")
-
-    assert trouble.value.kind is Trouble.UNKNOWN
+    assert trouble_of(GOOGLE.read, reply(body), DOMAIN).kind is Trouble.UNKNOWN
 
 
 def test_properties_without_permission_are_left_out() -> None:
     entries = [
-        {"siteUrl": "sc-domain:e.example", "permissionLevel": "siteFullUser"},
+        {"siteUrl": DOMAIN, "permissionLevel": "siteFullUser"},
         {"siteUrl": "https://not.example/", "permissionLevel": "siteUnverifiedUser"},
         {"permissionLevel": "siteOwner"},
     ]
 
-    assert SearchConsole(SearchSettings()).read_sites(reply({"siteEntry": entries})) == ["sc-domain:e.example"]
-    assert SearchConsole(SearchSettings()).read_sites(reply({})) == []
+    assert GOOGLE.read_sites(reply({"siteEntry": entries})) == [DOMAIN]
+    assert GOOGLE.read_sites(reply({})) == []
 
 
 @pytest.mark.parametrize(
@@ -119,28 +120,22 @@ def test_properties_without_permission_are_left_out() -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("status", [200, 400])
 def test_errors_of_bing_are_told_by_their_number(number: int, kind: Trouble, status: int) -> None:
-    with pytest.raises(ServiceTrouble) as trouble:
-        BingWebmaster(SearchSettings()).read(reply({"ErrorCode": number, "Message": "x"}, status), "https://e.example/")
-
-    assert trouble.value.kind is kind
+    assert trouble_of(BING.read, reply({"ErrorCode": number, "Message": "x"}, status), SITE).kind is kind
 
 
 @pytest.mark.parametrize("date", [NO_DATE, None, "", 7, "2026-11-20", "/Date(999999999999999)/", "/Date(x)/"])
 def test_what_bing_does_not_say_is_null(date: Any) -> None:
     info = {"LastCrawledDate": date, "DiscoveryDate": date, "HttpStatus": 0, "DocumentSize": True}
-    told = BingWebmaster(SearchSettings()).read(reply({"d": info}), "https://e.example/")
+    told = BING.read(reply({"d": info}), SITE)
 
     assert told.reason is None
-    assert told.inspection.model_dump(exclude_none=True) == {
-        "service": "bing_webmaster",
-        "property": "https://e.example/",
-    }
+    assert told.inspection.model_dump(exclude_none=True) == {"service": "bing_webmaster", "property": SITE}
 
 
 def test_only_verified_sites_of_bing_can_be_asked_about() -> None:
-    sites = [{"Url": "https://e.example/", "IsVerified": True}, {"Url": "https://no.example/", "IsVerified": False}, 1]
+    sites = [{"Url": SITE, "IsVerified": True}, {"Url": "https://no.example/", "IsVerified": False}, 1]
 
-    assert BingWebmaster(SearchSettings()).read_sites(reply({"d": sites})) == ["https://e.example/"]
+    assert BING.read_sites(reply({"d": sites})) == [SITE]
 
 
 @pytest.mark.parametrize(
@@ -154,15 +149,9 @@ def test_only_verified_sites_of_bing_can_be_asked_about() -> None:
     ],
 )
 def test_files_that_are_no_credentials_are_told_as_such(credentials: dict[str, str]) -> None:
-    with pytest.raises(ServiceTrouble) as trouble:
-        open_access(credentials, SearchSettings())
-
-    assert trouble.value.code == "credentials_invalid"
+    assert trouble_of(open_access, credentials, SearchSettings()).code == "credentials_invalid"
 
 
 @pytest.mark.parametrize("key", ["", "short", "with spaces in it, and more", 7, None])
 def test_what_is_no_key_of_bing_is_told_as_such(key: Any) -> None:
-    with pytest.raises(ServiceTrouble) as trouble:
-        BingWebmaster(SearchSettings()).open({"api_key": key})
-
-    assert trouble.value.code == "credentials_invalid"
+    assert trouble_of(BING.open, {"api_key": key}).code == "credentials_invalid"

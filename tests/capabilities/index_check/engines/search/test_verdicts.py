@@ -68,10 +68,6 @@ ROWS = [
     (3, DDG, ddg_page(), 202, {}, "rate_limited", "throttled"),
     (3, DDG, ddg_page(), 418, {}, "rate_limited", "throttled"),
     (3, DDG, ddg_page(also=CHALLENGE), 202, {}, "rate_limited", "captcha"),
-    (3, BRAVE, {"error": {"code": "QUOTA_LIMITED", "detail": "quota"}}, 403, {}, "rate_limited", "throttled"),
-    (4, BRAVE, {"error": {"code": "SUBSCRIPTION_TOKEN_INVALID"}}, 403, {}, "error", "config"),
-    (4, SERPER, {"message": "Unauthorized."}, 401, {}, "error", "config"),
-    (4, SEARXNG, "Forbidden", 403, {}, "error", "config"),
     (5, GOOGLE, "", 302, {"location": "https://consent.google.com/ml?continue=x"}, "error", "consent_required"),
     (5, GOOGLE, '<form action="https://consent.google.com/save"></form>', 200, {}, "error", "consent_required"),
     (6, DDG, ddg_page("//duckduckgo.com/l/?uddg=https%3A%2F%2Fwww.e.com%2Fa%2F"), 200, {}, "indexed", "match"),
@@ -174,7 +170,6 @@ def test_wrapped_addresses_are_unwrapped_and_ads_are_none() -> None:
     assert unwrap("https://www.google.com/goto?url=CAES") == ""
     assert unwrap("https://www.google.com/aclk?x=1") is None
     assert unwrap("https://duckduckgo.com/y.js?ad_domain=e.com&u3=x") is None
-    assert unwrap(f"https://r.search.yahoo.com/_ylt=x/RU={URL.replace(':', '%3A').replace('/', '%2F')}/RK=2") == URL
     assert unwrap("javascript:void(0)") is None
     assert unwrap("https://notduckduckgo.com/about") == "https://notduckduckgo.com/about"
     assert unwrap("https://climbing.com/ck/a?u=zz") == "https://climbing.com/ck/a?u=zz"

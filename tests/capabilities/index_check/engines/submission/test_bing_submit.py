@@ -4,18 +4,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from told_engines import ToldEngines, told_engines
+from told_engines import ToldEngines
 
 from capabilities.index_check.engines.submission import SubmittedSite
 from capabilities.index_check.engines.submission.bing_submit import BingSubmit
 from pipeline.settings import Settings
-
-
-@pytest.fixture
-def engines() -> Iterator[ToldEngines]:
-    with told_engines() as running:
-        running.quota[f"http://{running.here}"] = 10_000
-        yield running
 
 
 @pytest.fixture

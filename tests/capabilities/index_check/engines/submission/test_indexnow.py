@@ -5,18 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from told_engines import KEY, ToldEngines, told_engines
+from told_engines import KEY, ToldEngines
 
 from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.engines.submission.indexnow import IndexNow
 from pipeline.settings import Settings
-
-
-@pytest.fixture
-def engines() -> Iterator[ToldEngines]:
-    with told_engines() as running:
-        running.files[running.here, f"/{KEY}.txt"] = KEY
-        yield running
 
 
 @pytest.fixture
@@ -35,21 +28,17 @@ def make(engines: ToldEngines, **own: Any) -> IndexNow:
     return engine
 
 
-def site(engines: ToldEngines) -> SubmittedSite:
-    return SubmittedSite(engines.here, is_secure=False)
-
-
 @pytest.mark.parametrize(
     ("status", "code", "is_taken"),
     [(200, "accepted", True), (202, "received", True), (400, "request_refused", False), (403, "key_invalid", False),
      (422, "urls_refused", False), (301, "http_301", False), (404, "http_404", False)],
 )  # fmt: skip
 def test_each_answer_means_what_the_documents_say(
-    engines: ToldEngines, indexnow: IndexNow, status: int, code: str, is_taken: bool
+    engines: ToldEngines, site: SubmittedSite, indexnow: IndexNow, status: int, code: str, is_taken: bool
 ) -> None:
     engines.faults.append((status, ""))
 
-    (verdict,) = indexnow.submit(site(engines), engines.urls(1))
+    (verdict,) = indexnow.submit(site, engines.urls(1))
 
     assert (verdict.code, verdict.is_taken, verdict.wait) == (code, is_taken, None)
     assert bool(verdict.cause) is not is_taken
@@ -61,19 +50,19 @@ def test_each_answer_means_what_the_documents_say(
      (500, "", "unavailable", 0)],
 )  # fmt: skip
 def test_what_passes_may_be_tried_again_after_as_long_as_it_asks_for(
-    engines: ToldEngines, indexnow: IndexNow, status: int, asked: str, code: str, wait: int
+    engines: ToldEngines, site: SubmittedSite, indexnow: IndexNow, status: int, asked: str, code: str, wait: int
 ) -> None:
     engines.faults.append((status, asked))
 
-    (verdict,) = indexnow.submit(site(engines), engines.urls(1))
+    (verdict,) = indexnow.submit(site, engines.urls(1))
 
     assert (verdict.code, verdict.wait) == (code, timedelta(seconds=wait))
 
 
-def test_an_endpoint_that_can_not_be_reached_may_be_tried_again(engines: ToldEngines) -> None:
+def test_an_endpoint_that_can_not_be_reached_may_be_tried_again(engines: ToldEngines, site: SubmittedSite) -> None:
     nowhere = make(engines, url="http://127.0.0.1:1/indexnow")
 
-    (verdict,) = nowhere.submit(site(engines), engines.urls(1))
+    (verdict,) = nowhere.submit(site, engines.urls(1))
 
     assert (verdict.code, verdict.wait) == ("transport", timedelta())
     nowhere.close()
@@ -81,13 +70,13 @@ def test_an_endpoint_that_can_not_be_reached_may_be_tried_again(engines: ToldEng
 
 @pytest.mark.parametrize("text", [None, "another-key", f"<p>{KEY}x</p>"])
 def test_nothing_is_sent_for_a_site_that_does_not_serve_its_key(
-    engines: ToldEngines, indexnow: IndexNow, text: str | None
+    engines: ToldEngines, site: SubmittedSite, indexnow: IndexNow, text: str | None
 ) -> None:
     engines.files.clear()
     if text is not None:
         engines.files[engines.here, f"/{KEY}.txt"] = text
 
-    (verdict,) = indexnow.submit(site(engines), engines.urls(1))
+    (verdict,) = indexnow.submit(site, engines.urls(1))
 
     assert verdict.code == "key_invalid"
     assert f"http://{engines.here}/KEY.txt" in verdict.cause
@@ -99,33 +88,35 @@ def test_nothing_is_sent_for_a_site_that_does_not_serve_its_key(
 
 @pytest.mark.parametrize("text", [KEY, f"\ufeff{KEY}\r\n", f"# the key\n{KEY}\n"])
 def test_a_key_file_may_have_a_mark_of_its_encoding_and_line_ends(
-    engines: ToldEngines, indexnow: IndexNow, text: str
+    engines: ToldEngines, site: SubmittedSite, indexnow: IndexNow, text: str
 ) -> None:
     engines.files[engines.here, f"/{KEY}.txt"] = text
 
-    assert indexnow.submit(site(engines), engines.urls(1)) == [SubmissionVerdict("accepted")]
+    assert indexnow.submit(site, engines.urls(1)) == [SubmissionVerdict("accepted")]
 
 
-def test_a_site_on_a_private_network_is_not_looked_at_unless_it_is_allowed(engines: ToldEngines) -> None:
+def test_a_site_on_a_private_network_is_not_looked_at_unless_it_is_allowed(
+    engines: ToldEngines, site: SubmittedSite
+) -> None:
     settings = engines.settings()
     settings["fetch"] = {"limit_seconds": 5}
     strict = IndexNow.from_settings(Settings(**settings))
     strict.setup()
 
-    (verdict,) = strict.submit(site(engines), engines.urls(1))
+    (verdict,) = strict.submit(site, engines.urls(1))
 
     assert (verdict.code, engines.calls) == ("key_invalid", 0)
     assert "not a public one" in verdict.cause
     strict.close()
 
 
-def test_a_key_in_a_folder_counts_for_that_folder_alone(engines: ToldEngines) -> None:
+def test_a_key_in_a_folder_counts_for_that_folder_alone(engines: ToldEngines, site: SubmittedSite) -> None:
     place = f"http://{engines.here}/blog/seo.txt"
     engines.files[engines.here, "/blog/seo.txt"] = "another-key-1"
     own = make(engines, key=None, keys=f"{engines.here}=another-key-1={place}")
     inside, outside = f"http://{engines.here}/blog/post", f"http://{engines.here}/about"
 
-    first, second = own.submit(site(engines), [inside, outside])
+    first, second = own.submit(site, [inside, outside])
 
     assert (first.code, second.code) == ("accepted", "url_not_covered")
     assert engines.told == [(engines.here, [inside])]

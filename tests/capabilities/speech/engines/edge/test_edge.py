@@ -253,17 +253,6 @@ def test_nothing_is_offered_before_the_service_was_reached_and_setup_waits_for_n
     assert (engine.is_available(), engine.voices()) == (False, [])
 
 
-def test_without_a_network_it_is_just_not_available(tmp_path):
-    settings = Settings()
-    settings.synthesis.edge.url, settings.synthesis.edge.voices_url = "ws://127.0.0.1:9/x", "http://127.0.0.1:9/y"
-    engine = made(settings, tmp_path)
-
-    engine.breaker.check()
-
-    assert not engine.is_available()
-    assert engine.readiness() is None
-
-
 def test_a_list_that_works_without_a_voice_that_speaks_is_not_enough(service, tmp_path):
     service.fail("cut")
     engine = made(service.settings(), tmp_path)

@@ -7,7 +7,7 @@ import pytest
 from sound import shift_in_semitones
 
 from capabilities.speech.engines.kokoro.kokoro import Kokoro, load_style
-from capabilities.speech.engines.kokoro.reading import EspeakReader, JapaneseReader, is_japanese_readable, symbols
+from capabilities.speech.engines.kokoro.reading import JapaneseReader, KokoroReader, is_japanese_readable, symbols
 from capabilities.speech.engines.neural.synthesizer import MOST_LOADED
 from pipeline.errors import InvalidRequest, NotReady
 from workers.models.store import ModelStore
@@ -59,7 +59,7 @@ def test_speed_and_pitch_are_sonic_s(kokoro: Kokoro) -> None:
     ],
 )
 def test_phonemes_are_written_as_the_network_learned_them(language: str, text: str, phonemes: str) -> None:
-    assert EspeakReader(language).read(text).phonemes == phonemes
+    assert KokoroReader(language).read(text).phonemes == phonemes
 
 
 def test_every_language_of_the_catalogue_is_read(store: ModelStore) -> None:
@@ -70,7 +70,7 @@ def test_every_language_of_the_catalogue_is_read(store: ModelStore) -> None:
 
 
 def test_a_japanese_voice_reads_latin_letters_as_english() -> None:
-    assert JapaneseReader().read("Good day.").phonemes == EspeakReader("en-US").read("Good day.").phonemes
+    assert JapaneseReader().read("Good day.").phonemes == KokoroReader("en-US").read("Good day.").phonemes
 
 
 @pytest.mark.skipif(is_japanese_readable(), reason="the extra `japanese` is installed")

@@ -116,15 +116,6 @@ def longest_silence(sound: Pcm) -> tuple[float, float]:
     return float(loud[longest] + 1) / 100, float(loud[longest + 1]) / 100
 
 
-@pytest.mark.parametrize("engine", QUICK, indirect=True)
-def test_times_follow_the_speed(engine: NeuralSynthesizer) -> None:
-    (natural, slow) = (engine.utter("Good morning.", voice=voice_of(engine), speed=speed) for speed in (1.0, 0.5))
-    assert natural.words is not None
-    assert slow.words is not None
-
-    assert slow.words[-1].begins / natural.words[-1].begins == pytest.approx(2, rel=0.25)
-
-
 def test_several_texts_are_spoken_at_once(engine: NeuralSynthesizer) -> None:
     texts = ["Good morning.", "Nobody knows."]
     with ThreadPoolExecutor(4) as threads:

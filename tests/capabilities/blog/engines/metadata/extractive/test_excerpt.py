@@ -117,19 +117,6 @@ def test_an_excerpt_begins_with_the_first_sentence_that_stands_alone(
     assert "Q:" not in made
 
 
-def test_an_excerpt_has_two_sentences_where_two_fit(engine: Extractive) -> None:
-    content = (
-        "Comprar la primera bicicleta de montaña puede ser abrumador: hay rígidas, dobles, eléctricas y de aluminio o"
-        " carbono.\n\nPara empezar, una rígida de aluminio con horquilla de 100 milímetros es más que suficiente. La"
-        " talla importa más que el precio: pruébala antes de comprar.\n\nLos frenos de disco hidráulicos son"
-        " imprescindibles si vives en una zona húmeda. En cambio, el cambio electrónico es un lujo.\n\nReserva parte"
-        " del presupuesto para el casco, los guantes y las herramientas. Una bicicleta de segunda mano bien revisada es"
-        " una gran opción."
-    )
-    made = excerpt(engine, "Cómo elegir tu primera bicicleta de montaña", content, "es")
-    assert made.endswith("Una bicicleta de segunda mano bien revisada es una gran opción.")
-
-
 @pytest.mark.parametrize(
     ("language", "first", "second"),
     [

@@ -18,17 +18,8 @@ LETTERS = st.text(st.characters(codec="utf-8"), max_size=60)
 ODD = st.sampled_from(
     [
         *("😀👩‍👩‍👧", "שלום עולם. ", "مرحبا بالعالم ", "12 34 ", "?!… ", "漢字仮名交じり文。", "ภาษาไทย", "ａｂｃ "),
-        *(
-            "a\u0301\u0302\u0303\u0304",
-            "\u0301",
-            "\u202egnirts\u202c ",
-            "İSTANBUL ",
-            "ß",
-            "x",
-            "\u200b",
-            "ﬁ ",
-            "\ud83d",
-        ),
+        *("a\u0301\u0302\u0303\u0304", "\u0301", "\u202egnirts\u202c ", "İSTANBUL ", "ß", "x", "\u200b", "ﬁ "),
+        "\ud83d",
         *("<p>Hello there.</p>", "<script>alert(1)</script>", "[a](http://x.yz)", "word " * 30),
         *("The garden needs water every day. ", "हिन्दी में लिखा। ", "한국어 문장입니다. "),
     ]
@@ -125,20 +116,7 @@ def test_orders_and_addresses_in_a_post_come_to_nothing(content: str, engine: Ex
         "# A heading\n" * 42_000,
         "".join(f"Sentence number {n} speaks of gardens, roses and rain. " for n in range(9_000)),
     ],
-    ids=[
-        "soup",
-        "deep",
-        "brackets",
-        "word",
-        "backticks",
-        "shortcodes",
-        "han",
-        "all-of-han",
-        "marks",
-        "list",
-        "headings",
-        "sentences",
-    ],
+    ids=lambda content: content[:3].encode("ascii", "replace").decode(),
 )
 def test_half_a_megabyte_of_anything_takes_a_moment(content: str, engine: Extractive) -> None:
     started = time.process_time()

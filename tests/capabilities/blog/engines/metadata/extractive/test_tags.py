@@ -4,10 +4,17 @@ import pytest
 import regex
 from examples.posts import POSTS
 
-from capabilities.blog.engines.metadata import Post
 from capabilities.blog.engines.metadata.extractive.extractive import Extractive
 from capabilities.blog.engines.metadata.plain import read_post
 from workers.engines.languages.languages import language_of
+
+#: Makes a text long enough for its words to be told apart by how often they stand there; of no subject.
+MORE = {
+    "en": " Nobody in the room said a word about it, and that was all there was to it on that day in the end." * 3,
+    "it": " Nessuno nella stanza ha detto una parola, e questo è stato tutto quel giorno, alla fine dei conti." * 4,
+    "es": " Nadie en la sala dijo nada sobre ello, y eso fue todo lo que hubo aquel día, al final de cuentas." * 4,
+    "de": " Niemand sagte etwas dazu, und das war an jenem Tag alles, was es am Ende darüber zu sagen gab." * 4,
+}
 
 
 @pytest.mark.parametrize(
@@ -26,7 +33,7 @@ from workers.engines.languages.languages import language_of
             "Understanding the Tides",
             "The tides follow the moon. The moon pulls the sea, and the sea rises on Tuesday as on Thursday.",
             "en",
-            {"tides", "moon", "sea"},
+            {"tides", "moon"},
             {"understanding", "tuesday", "thursday"},
         ),
         (
@@ -76,13 +83,86 @@ from workers.engines.languages.languages import language_of
             "新手养猫必读",
             "小猫怕生。先给小猫准备猫砂盆，小猫会自己用猫砂盆。",
             "zh",
-            {"小猫", "猫砂盆"},
+            {"小猫", "猫砂"},
             {"必读", "新手"},
         ),
+        (
+            "Elden Ring: Why You Keep Dying",
+            "Nobody wins in Elden Ring at first. A boss kills you, and then another boss does." + MORE["en"],
+            *("en", {"elden ring"}, {"elden", "ring"}),
+        ),
+        (
+            "How “Quiet Quitting” Became a Phrase",
+            "“Quiet quitting” does not mean leaving a job. The job is done, and no more." + MORE["en"],
+            *("en", {"quiet quitting"}, {"quitting", "quiet"}),
+        ),
+        (
+            "INTERMITTENT FASTING: WHAT WE KNOW",
+            "Intermittent fasting is eating in a window of eight hours. Most doctors say little of it." + MORE["en"],
+            *("en", {"intermittent fasting"}, {"intermittent", "fasting"}),
+        ),
+        (
+            "How to Tune a Guitar by Ear",
+            "A guitar goes out of tune. Every guitarist tunes the guitar, and the guitarist hears it." + MORE["en"],
+            *("en", {"guitar"}, {"guitarist"}),
+        ),
+        (
+            "An Interview on Running a Bookstore",
+            "A bookstore lives on recommendations. Nobody hired me, so I opened the bookstore." + MORE["en"],
+            *("en", {"bookstore"}, {"running"}),
+        ),
+        (
+            "How to Brew Better Coffee",
+            "Good coffee starts with fresh beans.\n\n## The Best Way To Grind Your Beans\n\nGrind the beans late.\n\n"
+            "## Three Common Mistakes To Avoid\n\nDo not guess.\n\n## Final Thoughts And Next Steps\n\n" + MORE["en"],
+            *("en", {"coffee"}, {"best way", "common mistakes", "next steps", "final thoughts"}),
+        ),
+        (
+            "Una semana en Oaxaca",
+            "Oaxaca es una ciudad. Monte Albán se recorre en tres horas, y en Oaxaca se come bien." + MORE["es"],
+            *("es", {"oaxaca"}, {"albán"}),
+        ),
+        (
+            "Quattro rifugi nelle Dolomiti",
+            "Nelle Dolomiti i rifugi chiudono. Il rifugio Auronzo resta aperto: il rifugio ha una stufa." + MORE["it"],
+            *("it", {"rifugi"}, {"rifugio"}),
+        ),
+        (
+            "Yoga gegen Rückenschmerzen",
+            "Der Rücken leidet. Rückenschmerzen kommen vom Sitzen, und der Rücken mag kein Sitzen." + MORE["de"],
+            *("de", {"rückenschmerzen"}, {"rücken", "schmerzen"}),
+        ),
+        (
+            "Как выбрать палатку для похода",
+            "Палатка для похода должна быть лёгкой и не пропускать воду. Для двоих подойдёт модель весом до двух"
+            " килограммов. Дуги прочнее стеклопластика. Перед походом поставьте палатку дома.",
+            *("ru", {"похода"}, {"должна", "подойдёт", "модель", "двоих"}),
+        ),
+        (
+            "Så bygger du en enkel odlingslåda",
+            "En odlingslåda är det enklaste sättet att börja odla. Du behöver fyra brädor och en solig plats. Fyll"
+            " lådan med jord. Täck jorden med gräsklipp så att den inte torkar ut.",
+            *("sv", {"odlingslåda"}, {"bygger", "enklaste", "sättet", "solig"}),
+        ),
+        (
+            "Cách nấu phở bò tại nhà",
+            "Phở bò là món ăn nổi tiếng. Nước dùng được ninh từ xương bò trong sáu giờ. Chan nước dùng thật nóng.",
+            *("vi", {"nước dùng"}, {"nước", "dùng", "nấu"}),
+        ),
+        (
+            "Zelf brood bakken zonder machine",
+            "Je hebt alleen bloem, water, gist en zout nodig. Laat het deeg een uur rijzen. Een hete oven zorgt voor"
+            " een knapperige korst. Snijd het brood pas aan als het is afgekoeld.",
+            *("nl", {"brood"}, {"het"}),
+        ),
+        (
+            "株式投資の始め方",
+            "株式投資は少額から始められます。毎月一万円の積立投資なら大丈夫です。毎月一万円から始めましょう。",
+            *("ja", {"株式投資"}, {"毎月一万円"}),
+        ),
     ],
-    ids=lambda value: value if isinstance(value, str) and len(value) == 2 else "",
 )
-def test_what_only_joins_dates_or_acts_is_no_tag(
+def test_tags_are_names_and_no_verbs_halves_dates_or_second_forms(
     title: str, content: str, language: str, wanted: set[str], unwanted: set[str], engine: Extractive
 ) -> None:
     tags = set(engine.write(read_post(title, content, language)).tags)
@@ -150,118 +230,6 @@ def test_tags_are_no_stop_words_and_no_numbers(language: str, engine: Extractive
                 assert first not in known.determiners | known.subjects
                 assert last not in known.determiners | known.subjects
                 assert not tag.isdigit()
-
-
-def check_tags(engine: Extractive, post: Post, wanted: str, unwanted: set[str]) -> None:
-    tags = engine.write(post).tags
-    assert wanted in tags
-    assert not unwanted & {*tags}, tags
-
-
-#: Makes a text long enough for its words to be told apart by how often they stand there; of no subject.
-MORE = {
-    "en": " Nobody in the room said a word about it, and that was all there was to it on that day in the end." * 3,
-    "it": " Nessuno nella stanza ha detto una parola, e questo è stato tutto quel giorno, alla fine dei conti." * 4,
-    "es": " Nadie en la sala dijo nada sobre ello, y eso fue todo lo que hubo aquel día, al final de cuentas." * 4,
-    "de": " Niemand sagte etwas dazu, und das war an jenem Tag alles, was es am Ende darüber zu sagen gab." * 4,
-}
-
-
-@pytest.mark.parametrize(
-    ("title", "content", "language", "wanted", "unwanted"),
-    [
-        (
-            "Elden Ring: Why You Keep Dying",
-            "Nobody wins in Elden Ring at first. A boss kills you, and then another boss does." + MORE["en"],
-            *("en", "elden ring", {"elden", "ring"}),
-        ),
-        (
-            "How “Quiet Quitting” Became a Phrase",
-            "“Quiet quitting” does not mean leaving a job. The job is done, and no more." + MORE["en"],
-            *("en", "quiet quitting", {"quitting", "quiet"}),
-        ),
-        (
-            "INTERMITTENT FASTING: WHAT WE KNOW",
-            "Intermittent fasting is eating in a window of eight hours. Most doctors say little of it." + MORE["en"],
-            *("en", "intermittent fasting", {"intermittent", "fasting"}),
-        ),
-        (
-            "How to Tune a Guitar by Ear",
-            "A guitar goes out of tune. Every guitarist tunes the guitar, and the guitarist hears it." + MORE["en"],
-            *("en", "guitar", {"guitarist"}),
-        ),
-        (
-            "An Interview on Running a Bookstore",
-            "A bookstore lives on recommendations. Nobody hired me, so I opened the bookstore." + MORE["en"],
-            *("en", "bookstore", {"running"}),
-        ),
-        (
-            "How to Brew Better Coffee",
-            "Good coffee starts with fresh beans.\n\n## The Best Way To Grind Your Beans\n\nGrind the beans late.\n\n"
-            "## Three Common Mistakes To Avoid\n\nDo not guess.\n\n## Final Thoughts And Next Steps\n\n" + MORE["en"],
-            *("en", "coffee", {"best way", "common mistakes", "next steps", "final thoughts"}),
-        ),
-        (
-            "Una semana en Oaxaca",
-            "Oaxaca es una ciudad. Monte Albán se recorre en tres horas, y en Oaxaca se come bien." + MORE["es"],
-            *("es", "oaxaca", {"albán"}),
-        ),
-        (
-            "Quattro rifugi nelle Dolomiti",
-            "Nelle Dolomiti i rifugi chiudono. Il rifugio Auronzo resta aperto: il rifugio ha una stufa." + MORE["it"],
-            *("it", "rifugi", {"rifugio"}),
-        ),
-        (
-            "Yoga gegen Rückenschmerzen",
-            "Der Rücken leidet. Rückenschmerzen kommen vom Sitzen, und der Rücken mag kein Sitzen." + MORE["de"],
-            *("de", "rückenschmerzen", {"rücken", "schmerzen"}),
-        ),
-    ],
-)
-def test_a_tag_is_no_half_name_and_no_second_form_of_another(
-    title: str, content: str, language: str, wanted: str, unwanted: set[str], engine: Extractive
-) -> None:
-    check_tags(engine, read_post(title, content, language), wanted, unwanted)
-
-
-@pytest.mark.parametrize(
-    ("title", "content", "language", "wanted", "unwanted"),
-    [
-        (
-            "Как выбрать палатку для похода",
-            "Палатка для похода должна быть лёгкой и не пропускать воду. Для двоих подойдёт модель весом до двух"
-            " килограммов. Дуги прочнее стеклопластика. Перед походом поставьте палатку дома.",
-            *("ru", "похода", {"должна", "подойдёт", "модель", "двоих"}),
-        ),
-        (
-            "Så bygger du en enkel odlingslåda",
-            "En odlingslåda är det enklaste sättet att börja odla. Du behöver fyra brädor och en solig plats. Fyll"
-            " lådan med jord. Täck jorden med gräsklipp så att den inte torkar ut.",
-            *("sv", "odlingslåda", {"bygger", "enklaste", "sättet", "solig"}),
-        ),
-        (
-            "Cách nấu phở bò tại nhà",
-            "Phở bò là món ăn nổi tiếng. Nước dùng được ninh từ xương bò trong sáu giờ. Chan nước dùng thật nóng.",
-            *("vi", "nước dùng", {"nước", "dùng", "nấu"}),
-        ),
-        (
-            "Zelf brood bakken zonder machine",
-            "Je hebt alleen bloem, water, gist en zout nodig. Laat het deeg een uur rijzen. Een hete oven zorgt voor"
-            " een knapperige korst. Snijd het brood pas aan als het is afgekoeld.",
-            *("nl", "brood", {"het"}),
-        ),
-        (
-            "株式投資の始め方",
-            "株式投資は少額から始められます。毎月一万円の積立投資なら大丈夫です。毎月一万円から始めましょう。",
-            *("ja", "株式投資", {"毎月一万円"}),
-        ),
-    ],
-    ids=["ru", "sv", "vi", "nl", "ja"],
-)
-def test_where_verbs_are_not_known_only_what_recurs_is_a_tag(
-    title: str, content: str, language: str, wanted: str, unwanted: set[str], engine: Extractive
-) -> None:
-    check_tags(engine, read_post(title, content, language), wanted, unwanted)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,207 @@
+"""Calls: a tool is a request to the API, so keys, prices, limits and errors are those of the API."""
+
+import asyncio
+import base64
+import binascii
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp_types import AudioContent, CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent
+
+from api.mcp.tools import BASE64, DRY_RUN, PATH, SAVE_AS, Tool
+
+#: Clients give a tool a minute; a job that takes longer goes on without the call.
+PATIENCE_SECONDS = 50.0
+#: The first pause between two looks at a job, and the longest.
+PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.1, 1.0
+#: Larger files are linked to, not put into the answer.
+MAX_INLINE_BYTES = 1024 * 1024
+MAX_BASE64_BYTES = 3 * 1024 * 1024
+
+Progress = Callable[[float, float | None, str | None], Awaitable[None]]
+
+
+class CallRefused(Exception):
+    """Arguments that can't be sent; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Carries out tools by requests of one client, which has the address and the key.
+
+    `folder` is the one whose files tools may read, and into which they may write new ones; None: no file at all."""
+
+    client: httpx2.AsyncClient
+    folder: Path | None = None
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], progress: Progress) -> CallToolResult:
+        """Return the answer to a tool's request; a refusal is an answer with `is_error`."""
+        given = {name: value for name, value in arguments.items() if value is not None}
+        try:
+            target = self._target(given.pop(SAVE_AS, None))
+            request = self._request(tool, given)
+            response = await self.client.send(request)
+            if tool.is_work and response.status_code == HTTPStatus.ACCEPTED:
+                response = await self._ended(response.json(), progress)
+            return self._shown(response, target)
+        except CallRefused as refused:
+            return _failure(str(refused))
+        except httpx2.HTTPError as error:
+            return _failure(f"{self.client.base_url} can't be reached: {error or type(error).__name__}.")
+
+    def _request(self, tool: Tool, given: dict[str, Any]) -> httpx2.Request:
+        file = self._file(tool, given)
+        is_dry = given.pop(DRY_RUN, False)
+        path = tool.path
+        for name in [name for name in given if f"{{{name}}}" in path]:
+            path = path.replace(f"{{{name}}}", str(given.pop(name)))
+        if tool.method == "GET":
+            query = {name: ",".join(value) if isinstance(value, list) else value for name, value in given.items()}
+            return self.client.build_request("GET", path, params=query)
+        headers = {"Prefer": "respond-async"} if tool.is_work else {}
+        params = {"dry_run": "true"} if is_dry else {}
+        fields = {**tool.fixed, **given}
+        if tool.file and file:
+            texts = {name: json.dumps(value) if isinstance(value, bool) else value for name, value in fields.items()}
+            return self.client.build_request(
+                "POST", path, params=params, headers=headers, data=texts, files={tool.file: file}
+            )
+        return self.client.build_request("POST", path, params=params, headers=headers, json=fields)
+
+    def _file(self, tool: Tool, given: dict[str, Any]) -> tuple[str, bytes] | None:
+        """Return the name and the bytes of the file that the arguments have or name. Raises CallRefused."""
+        path, encoded = given.pop(PATH, None), given.pop(BASE64, None)
+        if path is not None and encoded is not None:
+            raise CallRefused(f"Send {PATH} or {BASE64}, not both.")
+        if encoded is not None:
+            try:
+                content = base64.b64decode(encoded, validate=True)
+            except (binascii.Error, ValueError):
+                raise CallRefused(f"{BASE64} is not Base64.") from None
+            if len(content) > MAX_BASE64_BYTES:
+                raise CallRefused(f"{BASE64} has {len(content):,} bytes, more than {MAX_BASE64_BYTES:,}.")
+            return "file", content
+        if path is not None:
+            found = self._inside(path)
+            if not found.is_file():
+                raise CallRefused(f"There is no file {path!r} in the shared folder.")
+            return found.name, found.read_bytes()
+        if tool.file and not any(name.endswith("_url") for name in given):
+            choices = [
+                *(name for name in tool.fields if name.endswith("_url")),
+                *([PATH] if self.folder else []),
+                BASE64,
+            ]
+            raise CallRefused(f"Which file? Send {' or '.join(choices)}.")
+        return None
+
+    def _target(self, name: str | None) -> Path | None:
+        """Return the path of a result's new file. Raises CallRefused."""
+        if name is None:
+            return None
+        target = self._inside(name)
+        if target.exists():
+            raise CallRefused(f"{name!r} is there already; choose another name.")
+        if not target.parent.is_dir():
+            raise CallRefused(f"The shared folder has no folder {str(Path(name).parent)!r}.")
+        return target
+
+    def _inside(self, name: str) -> Path:
+        """Return a path in the shared folder, which links may not leave. Raises CallRefused."""
+        if self.folder is None:
+            raise CallRefused("No folder is shared; start `pressroom mcp --files FOLDER`.")
+        path = (self.folder / name).resolve()
+        if not path.is_relative_to(self.folder.resolve()):
+            raise CallRefused(f"{name!r} is outside the shared folder.")
+        return path
+
+    async def _ended(self, job: Mapping[str, Any], progress: Progress) -> httpx2.Response:
+        """Return the result of a job, or the job itself if it takes longer than a call may."""
+        pause, waited, last = PAUSE_SECONDS, 0.0, None
+        while True:
+            response = await self.client.get(f"/jobs/{job['id']}")
+            if response.status_code != HTTPStatus.OK:
+                return response
+            found = response.json()
+            done = found["progress"]
+            if found["state"] not in ("queued", "running"):
+                return await self.client.get(f"/jobs/{job['id']}/result")
+            if (told := (done["done"], done["total"], found["state"])) != last:
+                await progress(*told)
+                last = told
+            if waited >= PATIENCE_SECONDS:
+                return response
+            await asyncio.sleep(pause)
+            waited += pause
+            pause = min(pause * 1.5, MAX_PAUSE_SECONDS)
+
+    def _shown(self, response: httpx2.Response, target: Path | None) -> CallToolResult:
+        """Return an answer of the API as an assistant reads it."""
+        if response.status_code >= HTTPStatus.BAD_REQUEST:
+            return _failure(_reason(response))
+        kind = response.headers.get("content-type", "").partition(";")[0]
+        notes = _notes(response)
+        if kind == "application/json":
+            found = response.json()
+            shown = [TextContent(text=json.dumps(found, ensure_ascii=False)), *notes]
+            return CallToolResult(content=shown, structured_content=found if isinstance(found, dict) else None)
+        if target is not None:
+            target.write_bytes(response.content)
+            said = TextContent(text=f"Saved as {target.name}, {len(response.content):,} bytes.")
+            return CallToolResult(content=[said, *notes])
+        if kind.startswith("text/") or kind == "application/x-subrip":
+            return CallToolResult(content=[TextContent(text=response.text), *notes])
+        return CallToolResult(content=[*_media(response, kind), *notes])
+
+
+def result_uri(job_id: str) -> str:
+    """Return the URI of a job's result as a resource."""
+    return f"pressroom://jobs/{job_id}/result"
+
+
+def _media(response: httpx2.Response, kind: str) -> list[ContentBlock]:
+    """Return a sound or a picture: the bytes if they are few, and a link to them."""
+    shown: list[ContentBlock] = []
+    if len(response.content) <= MAX_INLINE_BYTES:
+        data = base64.b64encode(response.content).decode()
+        if kind.startswith("audio/"):
+            shown.append(AudioContent(data=data, mime_type=kind))
+        elif kind.startswith("image/"):
+            shown.append(ImageContent(data=data, mime_type=kind))
+    if job_id := response.headers.get("x-job-id"):
+        link = ResourceLink(
+            name="result", uri=result_uri(job_id), mime_type=kind, size=len(response.content), description="The result."
+        )
+        shown.append(link)
+    return shown
+
+
+def _notes(response: httpx2.Response) -> list[ContentBlock]:
+    """Return what the headers say of a result, as one line."""
+    labels = {
+        "x-job-id": "Job",
+        "x-engine": "Engine",
+        "x-credits-used": "Credits used",
+        "x-credits-remaining": "Credits left",
+        "x-warning": "Warning",
+    }
+    said = [f"{label}: {found}" for name, label in labels.items() if (found := response.headers.get(name))]
+    return [TextContent(text=". ".join(said) + ".")] if said else []
+
+
+def _reason(response: httpx2.Response) -> str:
+    """Return why the API refused: its message, code and field."""
+    try:
+        error = response.json()
+        return f"{error['message']} ({error['code']})"
+    except (ValueError, KeyError, TypeError):
+        return f"The service answered {response.status_code}."
+
+
+def _failure(message: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=message)], is_error=True)

@@ -1,0 +1,3 @@
+"""Audiobooks: turns manuscripts into long recordings with chapters."""
+
+COMMANDS = {"audiobook": "capabilities.audiobooks.commands"}

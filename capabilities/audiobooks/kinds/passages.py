@@ -1,0 +1,44 @@
+"""Passages: a chapter in parts that are spoken apart, and what each of them costs."""
+
+import re
+from collections.abc import Iterator
+
+#: Characters of a passage: about two minutes, which is what a lost machine costs.
+PASSAGE_CHARACTERS = 2_000
+BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+SENTENCE_END = re.compile(r"[.!?…]['\"”’»)\]]*\s+|[。！？]")
+
+
+def passages_of(text: str) -> Iterator[str]:
+    """Yield a text in passages of whole paragraphs; a longer paragraph is cut where a sentence ends."""
+    passage = ""
+    for paragraph in filter(str.strip, BLANK_LINES.split(text)):
+        for piece in _pieces(paragraph.strip()):
+            if passage and len(passage) + len(piece) + 2 > PASSAGE_CHARACTERS:
+                yield passage
+                passage = ""
+            passage = f"{passage}\n\n{piece}" if passage else piece
+    if passage:
+        yield passage
+
+
+def _pieces(paragraph: str) -> Iterator[str]:
+    while len(paragraph) > PASSAGE_CHARACTERS:
+        head = paragraph[:PASSAGE_CHARACTERS]
+        ends = [found.end() for found in SENTENCE_END.finditer(head)]
+        at = ends[-1] if ends else head.rfind(" ") + 1 or PASSAGE_CHARACTERS
+        yield paragraph[:at].strip()
+        paragraph = paragraph[at:].strip()
+    if paragraph:
+        yield paragraph
+
+
+def prices_of(lengths: list[int], per_credit: int) -> list[int]:
+    """Return the price of each passage: many short ones cost no more than one long text."""
+    prices, characters, paid = [], 0, 0
+    for length in lengths:
+        characters += length
+        due = -(-characters // per_credit)
+        prices.append(due - paid)
+        paid = due
+    return prices

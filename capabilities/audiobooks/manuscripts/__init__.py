@@ -1,0 +1,1 @@
+"""Manuscripts: EPUB, DOCX, HTML, Markdown and text, read into chapters."""

@@ -1,0 +1,137 @@
+"""Reading: a manuscript of any form, told by its first bytes and its name."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+from capabilities.audiobooks.manuscripts.blocks import Block, BlockReader
+from capabilities.audiobooks.manuscripts.epub import Archive, read_epub
+from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
+
+#: How a line of plain text begins that is a heading, in English, French, Spanish, Italian, Portuguese and German.
+HEADING = re.compile(
+    r"^(?:(?:chapter|chapitre|cap[íi]tulo|capitolo|kapitel|book|part|partie|parte|teil|canto|act|scene|letter)"
+    r"\s+(?:(?:[ivxlcdm]+|\d+|the \w+)\b.{0,80}|[a-z]+(?:[.:—–-].{0,80})?)"
+    r"|[ivxlcdm]+\.?|prologue|epilogue|preface|introduction|foreword|conclusion|pr[óo]logo|epílogo|vorwort|nachwort)$",
+    re.IGNORECASE,
+)
+#: Project Gutenberg's licence is no part of a book.
+GUTENBERG_START = re.compile(r"^\*\*\* ?START OF TH(?:E|IS) PROJECT GUTENBERG.*$", re.MULTILINE)
+GUTENBERG_END = re.compile(r"^\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG.*$", re.MULTILINE)
+PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
+#: Characters of a line of a title page.
+MAX_TITLE_PAGE = 80
+MAX_TEXT_BYTES = 16 * 2**20
+MARKDOWN_NAMES = (".md", ".markdown")
+
+
+def read_manuscript(file: IO[bytes], name: str) -> Manuscript:
+    """Return the manuscript in a file. Raises ManuscriptUnreadable, ManuscriptTooLong."""
+    head = file.read(4_096)
+    file.seek(0)
+    if head.startswith(b"PK\x03\x04"):
+        archive = Archive(file)
+        if archive.has("META-INF/container.xml"):
+            return read_epub(file)
+        if archive.has("word/document.xml"):
+            return _read_docx(file)
+        raise ManuscriptUnreadable("The archive is neither an EPUB nor a Word document (DOCX).")
+    if head.startswith(b"%PDF"):
+        raise ManuscriptUnreadable("PDF says where letters stand, not what is a paragraph. Send EPUB, DOCX or text.")
+    if head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise ManuscriptUnreadable("This is an old Word document. Save it as DOCX.")
+    text = _decoded(file.read(MAX_TEXT_BYTES + 1))
+    if re.match(r"\s*(?:<\?xml|<!doctype html|<html)", text, re.IGNORECASE):
+        return _from_html(text)
+    if name.lower().endswith(MARKDOWN_NAMES) or re.search(r"^#{1,2} \S", text, re.MULTILINE):
+        from markdown_it import MarkdownIt
+
+        return _from_html(MarkdownIt("commonmark").enable("table").render(_without_front_matter(text)))
+    return _from_text(text)
+
+
+def _decoded(data: bytes) -> str:
+    if len(data) > MAX_TEXT_BYTES:
+        raise ManuscriptUnreadable(f"The text has more than {MAX_TEXT_BYTES / 2**20:.0f} MB. Send it in parts.")
+    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ManuscriptUnreadable("The file is no text. Send EPUB, DOCX, HTML, Markdown or plain text.")
+    for encoding in ("utf-8-sig", "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8", "cp1252"):
+        try:
+            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+        except UnicodeDecodeError:
+            continue
+    return data.decode("latin-1")
+
+
+def _without_front_matter(text: str) -> str:
+    return re.sub(r"\A---\n.*?\n---\n", "", text, count=1, flags=re.DOTALL)
+
+
+def _read_docx(file: IO[bytes]) -> Manuscript:
+    import mammoth
+
+    file.seek(0)
+    try:
+        converted = mammoth.convert_to_html(file, convert_image=mammoth.images.img_element(lambda image: {"src": ""}))
+    except Exception as error:  # mammoth says nothing of what it may raise, and the file is a stranger's
+        raise ManuscriptUnreadable(f"The Word document can't be read: {type(error).__name__}.") from error
+    return _from_html(converted.value)
+
+
+def _from_html(source: str) -> Manuscript:
+    reader = BlockReader()
+    found = Manuscript(left_out=reader.left_out)
+    blocks = reader.read(source)
+    found.title, found.chapters = _by_headings(blocks)
+    return found.checked()
+
+
+def _by_headings(blocks: Sequence[Block]) -> tuple[str, list[Chapter]]:
+    """Return the title and the chapters of one document: a lone first heading of the top level is its title."""
+    levels = [block.level for block in blocks if block.level]
+    top = min(levels, default=0)
+    has_title = levels.count(top) == 1 and bool(blocks) and any(level > top for level in levels)
+    title = next((block.text for block in blocks if has_title and block.level == top), "")
+    splitting = min((level for level in levels if level > top), default=top) if has_title else top
+    chapters = [Chapter(title)]
+    for block in blocks:
+        if block.level == splitting and splitting:
+            chapters.append(Chapter(block.text))
+        chapters[-1].paragraphs.append(block.text)
+    return title, chapters
+
+
+def _from_text(text: str) -> Manuscript:
+    """Return the manuscript of plain text, whose lines may be wrapped."""
+    if start := GUTENBERG_START.search(text):
+        text = text[start.end() :]
+    if end := GUTENBERG_END.search(text):
+        text = text[: end.start()]
+    found = Manuscript(chapters=[Chapter("")])
+    for paragraph in _paragraphs(text):
+        if len(paragraph) <= 120 and HEADING.match(paragraph):
+            last = found.chapters[-1]
+            if not last.title and not last.paragraphs:
+                found.chapters.pop()
+            found.chapters.append(Chapter(paragraph.rstrip(".")))
+        found.chapters[-1].paragraphs.append(paragraph)
+    found.chapters = list(_with_text(found.chapters))
+    front = found.chapters[0].paragraphs if found.chapters and not found.chapters[0].title else []
+    if front and len(found.chapters) > 1 and len(front[0]) <= MAX_TITLE_PAGE:
+        found.title = front[0]
+        by = re.match(r"(?:by|von|par|por|di|de) (.+)", front[1] if len(front) > 1 else "", re.IGNORECASE)
+        found.author = by[1] if by and len(front[1]) <= MAX_TITLE_PAGE else ""
+    return found.checked()
+
+
+def _paragraphs(text: str) -> Iterable[str]:
+    for paragraph in PARAGRAPHS.split(text):
+        if said := " ".join(paragraph.split()):
+            yield said
+
+
+def _with_text(chapters: Sequence[Chapter]) -> Iterable[Chapter]:
+    """Yield the chapters without those that a table of contents makes: a heading alone."""
+    for chapter in chapters:
+        if not chapter.title or len(chapter.paragraphs) > 1:
+            yield chapter

@@ -1,0 +1,1 @@
+"""Speakers: who speaks when in a recording."""

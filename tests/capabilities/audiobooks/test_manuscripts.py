@@ -1,0 +1,149 @@
+"""Manuscripts: what is read of each form, what is left out, and what is refused."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+
+import pytest
+
+from capabilities.audiobooks.manuscripts import epub
+from capabilities.audiobooks.manuscripts.manuscript import Manuscript, ManuscriptTooLong, ManuscriptUnreadable
+from capabilities.audiobooks.manuscripts.reading import read_manuscript
+
+CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
+<rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
+PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf" version="3.0">
+<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Lamp</dc:title><dc:creator>A. Writer</dc:creator>
+<dc:language>en</dc:language></metadata><manifest>
+<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
+<item id="two" href="two%20b.xhtml" media-type="application/xhtml+xml"/>
+<item id="one" href="one.xhtml" media-type="application/xhtml+xml"/>
+<item id="pic" href="p.png" media-type="image/png"/></manifest>
+<spine><itemref idref="nav"/><itemref idref="one"/><itemref idref="pic"/><itemref idref="two"/></spine></package>"""
+NAV = """<html xmlns="http://www.w3.org/1999/xhtml"><body><nav><ol><li><a href="one.xhtml">A first night</a></li>
+<li><a href="two%20b.xhtml#start">A second night</a></li></ol></nav></body></html>"""
+ONE = """<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><body>
+<h1>I</h1><p>It was <em>dark</em>.<a epub:type="noteref" href="#n">1</a>
+The lamp<sup><a href="#n">2</a></sup> went out.</p>
+<span epub:type="pagebreak">12</span><aside epub:type="footnote" id="n"><p>A note.</p></aside>
+<table><tr><td>7</td></tr></table><script>evil()</script></body></html>"""
+TWO = "<html xmlns='http://www.w3.org/1999/xhtml'><body><p>Then it was light.</p></body></html>"
+
+
+def book(**more: str | None) -> bytes:
+    files: Mapping[str, str | None] = {
+        "META-INF/container.xml": CONTAINER,
+        "OEBPS/book.opf": PACKAGE,
+        "OEBPS/nav.xhtml": NAV,
+        "OEBPS/one.xhtml": ONE,
+        "OEBPS/two b.xhtml": TWO,
+        **more,
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            if text is not None:
+                archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def read(data: bytes | str, name: str = "book") -> Manuscript:
+    return read_manuscript(io.BytesIO(data.encode() if isinstance(data, str) else data), name)
+
+
+def test_an_epub_is_read_in_its_order_without_notes_and_tables() -> None:
+    found = read(book())
+    assert (found.title, found.author, found.language) == ("The Lamp", "A. Writer", "en")
+    assert [(chapter.title, chapter.paragraphs) for chapter in found.chapters] == [
+        ("A first night", ["I", "It was dark. The lamp went out."]),
+        ("A second night", ["Then it was light."]),
+    ]
+    assert found.left_out == {"footnotes": 2, "tables": 1}
+
+
+def test_html_and_markdown_have_a_chapter_for_each_heading() -> None:
+    markdown = "---\ndraft: true\n---\n# A book\n\n## One\n\nText *here*.\n\n```\ncode\n```\n\n## Two\n\nMore.\n"
+    page = "<!doctype html><h1>A book</h1><h2>One</h2><p>Text here.</p><pre>code</pre><h2>Two</h2>More."
+    for source, name in ((markdown, "a.md"), (page, "a.html")):
+        found = read(source, name)
+        assert found.title == "A book"
+        assert [(chapter.title, chapter.paragraphs) for chapter in found.chapters[1:]] == [
+            ("One", ["One", "Text here."]),
+            ("Two", ["Two", "More."]),
+        ]
+        assert found.left_out == {"code": 1}
+
+
+def test_plain_text_has_chapters_where_lines_say_so_and_no_licence() -> None:
+    found = read(
+        "A licence.\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\nEMMA\n\nby Jane Austen\n\nCHAPTER I\n\nCHAPTER II"
+        "\n\nCHAPTER I\n\nEmma was\nhandsome.\n\nChapter one hundred was far.\n\nCHAPTER II\n\nMr. Weston came.\n"
+        "*** END OF THE PROJECT GUTENBERG EBOOK X ***\nMore licence."
+    )
+    assert (found.title, found.author) == ("EMMA", "Jane Austen")
+    assert [(chapter.title, len(chapter.paragraphs)) for chapter in found.chapters] == [
+        ("", 2),
+        ("CHAPTER I", 3),
+        ("CHAPTER II", 2),
+    ]
+    assert found.chapters[1].paragraphs[1] == "Emma was handsome."
+
+
+def test_a_word_document_is_read() -> None:
+    body = "".join(
+        f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
+        for style, text in (("Heading1", "One"), ("Normal", "It began."), ("Heading1", "Two"), ("Normal", "It ended."))
+    )
+    office = "http://schemas.openxmlformats.org"
+    space = f"{office}/wordprocessingml/2006/main"
+    target = f'Target="word/document.xml" Type="{office}/officeDocument/2006/relationships/officeDocument"'
+    related = (
+        f'<Relationships xmlns="{office}/package/2006/relationships"><Relationship Id="1" {target}/></Relationships>'
+    )
+    styles = '<w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style>'
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{space}"><w:body>{body}</w:body></w:document>')
+        archive.writestr("word/styles.xml", f'<w:styles xmlns:w="{space}">{styles}</w:styles>')
+        archive.writestr("[Content_Types].xml", f'<Types xmlns="{office}/package/2006/content-types"/>')
+        archive.writestr("_rels/.rels", related)
+    found = read(packed.getvalue()).chapters
+    assert [chapter.paragraphs for chapter in found] == [["One", "It began."], ["Two", "It ended."]]
+
+
+ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><container>&b;</container>'
+DRM = """<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><EncryptedData
+xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/>
+</EncryptedData></encryption>"""
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"%PDF-1.7", "PDF"),
+        (b"\xd0\xcf\x11\xe0old", "Save it as DOCX"),
+        (b"PK\x03\x04 broken", "broken archive"),
+        (b"\0\1\2binary", "no text"),
+        (b"", "no text"),
+        ("<html>" + "<div>" * 5_000 + "Deep.", "HTML in the manuscript can't be read to its end"),
+        ("<html><img src='page1.png'><img src='page2.png'></html>", "scanned"),
+        (book(**{"META-INF/encryption.xml": DRM}), "protected"),
+        (book(**{"META-INF/container.xml": ENTITIES}), "no valid XML"),
+        (book(**{"OEBPS/one.xhtml": None}), "lacks its file 'OEBPS/one.xhtml'"),
+        (book(**{"OEBPS/one.xhtml": "<p>" + "a" * (epub.MAX_ENTRY + 1)}), "more than 50 MB"),
+    ],
+    ids=["pdf", "doc", "cut", "binary", "empty", "nested", "scanned", "drm", "entities", "lacking", "bomb"],
+)
+def test_what_is_no_manuscript_is_refused_with_the_reason(data: bytes | str, reason: str) -> None:
+    with pytest.raises(ManuscriptUnreadable, match=reason):
+        read(data)
+
+
+def test_obfuscated_fonts_are_no_protection() -> None:
+    fonts = DRM.replace("http://www.w3.org/2001/04/xmlenc#aes128-cbc", "http://www.idpf.org/2008/embedding")
+    assert len(read(book(**{"META-INF/encryption.xml": fonts})).chapters) == 2
+
+
+def test_a_book_that_is_too_long_is_refused() -> None:
+    with pytest.raises(ManuscriptTooLong, match="2,000,000"):
+        read("word " * 400_001)

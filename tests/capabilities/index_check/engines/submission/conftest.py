@@ -1,0 +1,21 @@
+"""IndexNow, Bing and the sites that they are told of, on loopback."""
+
+from collections.abc import Iterator
+
+import pytest
+from told_engines import KEY, ToldEngines, told_engines
+
+from capabilities.index_check.engines.submission import SubmittedSite
+
+
+@pytest.fixture
+def engines() -> Iterator[ToldEngines]:
+    with told_engines() as running:
+        running.files[running.here, f"/{KEY}.txt"] = KEY
+        running.quota[f"http://{running.here}"] = 10_000
+        yield running
+
+
+@pytest.fixture
+def site(engines: ToldEngines) -> SubmittedSite:
+    return SubmittedSite(engines.here, is_secure=False)
