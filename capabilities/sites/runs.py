@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from psycopg.types.json import Jsonb
 
 from models.sites import CHANGE_STATES, OPEN, WORKING
-from pipeline.database import SQL, Row, Statement, columns
+from pipeline.database import SQL, Statement, columns, row_of, rows_of
 
 Task = Literal["alt_text", "posts"]
 #: A sweep that says nothing for so long has died, and another one takes its run.
@@ -67,14 +67,6 @@ class NewChange:
     note: str | None = None
 
 
-def _one_run(rows: list[Row]) -> Run | None:
-    return Run(**rows[0]) if rows else None
-
-
-def _changes(rows: list[Row]) -> list[Change]:
-    return [Change(**row) for row in rows]
-
-
 RUN, CHANGE = columns(Run.__dataclass_fields__), columns(Change.__dataclass_fields__)
 
 
@@ -94,7 +86,7 @@ def start_run(site_id: UUID, task: Task, options: Mapping[str, Any]) -> Statemen
 
 def read_run(run_id: UUID) -> Statement[Run | None]:
     """Read a run."""
-    return Statement(SQL("SELECT {} FROM site_run WHERE id = %(id)s").format(RUN), {"id": run_id}, _one_run)
+    return Statement(SQL("SELECT {} FROM site_run WHERE id = %(id)s").format(RUN), {"id": run_id}, row_of(Run))
 
 
 def list_runs(site_id: UUID, *, limit: int = 20) -> Statement[list[Run]]:
@@ -102,7 +94,7 @@ def list_runs(site_id: UUID, *, limit: int = 20) -> Statement[list[Run]]:
     return Statement(
         SQL("SELECT {} FROM site_run WHERE site_id = %(site)s ORDER BY created_at DESC LIMIT %(limit)s").format(RUN),
         {"site": site_id, "limit": limit},
-        lambda rows: [Run(**row) for row in rows],
+        rows_of(Run),
     )
 
 
@@ -125,7 +117,7 @@ def list_changes(
             " ORDER BY id LIMIT %(limit)s OFFSET %(offset)s"
         ).format(CHANGE),
         {"run": run_id, "states": list(states), "limit": limit, "offset": offset},
-        _changes,
+        rows_of(Change),
     )
 
 
@@ -186,7 +178,7 @@ def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | Non
             " ORDER BY r.created_at DESC LIMIT 1) RETURNING {}"
         ).format(RUN),
         {"site": site_id, "run": run_id},
-        _one_run,
+        row_of(Run),
     )
 
 
@@ -202,7 +194,7 @@ def claim_run() -> Statement[Run | None]:
             " RETURNING {}"
         ).format(RUN),
         {"claim": CLAIM, "working": list(WORKING)},
-        _one_run,
+        row_of(Run),
         repeatable=False,
     )
 
@@ -248,7 +240,7 @@ def list_unsubmitted(run_id: UUID, limit: int) -> Statement[list[Change]]:
             " ORDER BY id LIMIT %(limit)s"
         ).format(CHANGE),
         {"run": run_id, "limit": limit},
-        _changes,
+        rows_of(Change),
     )
 
 

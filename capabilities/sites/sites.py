@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from capabilities.sites.connectors.connector import Connector, SiteFacts
 from pipeline.accounts.secret_box import SecretBox
-from pipeline.database import SQL, Statement, columns
+from pipeline.database import SQL, Statement, columns, row_of, rows_of
 from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
 
@@ -41,10 +41,6 @@ class Site:
 
 
 FIELDS = Site.__dataclass_fields__
-
-
-def _sites(rows: list[dict[str, Any]]) -> list[Site]:
-    return [Site(**row) for row in rows]
 
 
 def save_site(
@@ -77,7 +73,7 @@ def list_sites(account_id: UUID | None = None) -> Statement[list[Site]]:
             columns(FIELDS)
         ),
         {"account": account_id},
-        _sites,
+        rows_of(Site),
     )
 
 
@@ -86,7 +82,7 @@ def find_site(site_id: UUID) -> Statement[Site | None]:
     return Statement(
         SQL("SELECT {} FROM site WHERE id = %(id)s").format(columns(FIELDS)),
         {"id": site_id},
-        lambda rows: Site(**rows[0]) if rows else None,
+        row_of(Site),
     )
 
 
@@ -116,7 +112,7 @@ def claim_watched(every: timedelta) -> Statement[Site | None]:
             " AND watch_at <= now() ORDER BY watch_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING {}"
         ).format(columns(FIELDS)),
         {"every": every},
-        lambda rows: Site(**rows[0]) if rows else None,
+        row_of(Site),
         repeatable=False,
     )
 

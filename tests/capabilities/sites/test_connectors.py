@@ -10,8 +10,9 @@ from sites_fixtures import picture
 from web_server import WebServer, web_server
 from wordpress_site import WordPress, image_block
 
-from capabilities.sites.connectors import open_connector
+from capabilities.sites.connectors import open_connector, wordpress
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SiteTrouble
+from capabilities.sites.working.finding import parts_of
 from pipeline.settings.fields import FetchSettings
 
 OPEN = FetchSettings(allow_networks="127.0.0.0/8")
@@ -59,6 +60,21 @@ class TestWordPress(ConnectorSuite):
         target = f"media/{site_wordpress.add_picture('pier.jpg', picture(1))['id']}"
 
         assert with_site(lambda site: site.write(target, {"alt_text": "C:\\boats"})) == {"alt_text": "C:\\boats"}
+
+
+def test_a_library_is_read_a_page_at_a_time_each_picture_once(
+    site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wordpress, "PER_PAGE", 2)
+    added = [f"media/{site_wordpress.add_picture(f'boat{n}.jpg', picture(n))['id']}" for n in range(5)]
+    login = {"user": "admin", "password": site_wordpress.passwords["admin"]}
+
+    async def read(site: Connector) -> list[list[str]]:
+        await site.look_up()
+        return [[one.target for one in part] async for part in parts_of(site.list_pictures)]
+
+    found = run_with("wordpress", site_wordpress.url, login, SiteFacts())(read)
+    assert found == [added[:2], added[2:4], added[4:]]
 
 
 ATOM = """<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><title>Harbour</title>

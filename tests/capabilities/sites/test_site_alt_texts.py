@@ -262,6 +262,32 @@ def test_a_revoked_password_stops_the_run_with_one_line_and_it_goes_on_with_a_ne
     assert site_wordpress.alt_text(medium) == "A boat called boat1"
 
 
+#: A plug-in that refuses one text.
+PLUG_IN = """<?php add_filter('rest_pre_insert_attachment', function ($made, $request) {
+    return $request['alt_text'] === 'No' ? new WP_Error('not_now', 'Media are locked.', ['status' => 403]) : $made;
+}, 10, 2);"""
+
+
+def test_a_plug_in_that_refuses_one_write_fails_that_picture_alone(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress
+) -> None:
+    add_site()
+    first, second = (site_wordpress.add_picture(f"boat{n}.jpg", picture(n))["id"] for n in (1, 2))
+    system.engine.texts["boat1.jpg"] = "No"
+    plug_in = site_wordpress.folder / "site" / "wp-content" / "mu-plugins" / "locked.php"
+    plug_in.parent.mkdir(exist_ok=True)
+    plug_in.write_text(PLUG_IN)
+    try:
+        run = begin(system, at_least=0.5)
+    finally:
+        plug_in.unlink()
+
+    assert states(system, run) == {f"media/{first}": "failed", f"media/{second}": "written"}
+    (failed,) = system.database.run(runs.list_changes(run.id, states=["failed"]))
+    assert "Media are locked. (not_now)" in str(failed.note)
+    assert site_wordpress.alt_text(first) == ""
+
+
 def test_an_account_without_credits_is_told_and_nothing_is_written(
     add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, database_url: str
 ) -> None:
