@@ -11,7 +11,6 @@ from uuid import UUID, uuid4
 
 from pipeline.database import Statement
 from pipeline.database.sql import SQL, row_of
-from pipeline.errors import Conflict, NotFound
 from pipeline.storage.artifacts import upload_key
 
 #: An unfinished or unused upload that still counts, `u`, and the job that uses it, `j`.
@@ -40,41 +39,6 @@ class ResumableUpload:
     def is_complete(self) -> bool:
         """True if all bytes have arrived."""
         return self.received == self.length
-
-
-class UploadNotFound(NotFound):
-    """No upload of this account has that id."""
-
-    code = "upload_not_found"
-    message = (
-        "There is no such upload. One without progress is deleted after a while; begin it again with POST /uploads."
-    )
-
-
-class UploadUsed(Conflict):
-    """A job uses the upload."""
-
-    code = "upload_used"
-
-    def __init__(self, upload_id: UUID) -> None:
-        super().__init__(
-            f"The job {upload_id} uses this upload: see GET /jobs/{upload_id}. For another request, upload it again.",
-            job_id=str(upload_id),
-        )
-
-
-class UploadIncomplete(Conflict):
-    """Not all bytes of the upload have arrived."""
-
-    code = "upload_incomplete"
-    field = "upload"
-
-    def __init__(self, upload: ResumableUpload) -> None:
-        super().__init__(
-            f"The upload has {upload.received:,} of {upload.length:,} bytes. Send the rest with PATCH"
-            f" /uploads/{upload.id}, then send this request again.",
-            upload_offset=upload.received,
-        )
 
 
 def begin_upload(

@@ -4,16 +4,27 @@ from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from typing import ClassVar
+from uuid import UUID
 
 from pipeline.errors import (
     Conflict,
     InvalidRequest,
+    NotFound,
     PayloadTooLarge,
     PressroomError,
     RateLimitExceeded,
     ServiceUnavailable,
 )
 from pipeline.storage.resumable import MOST_PARTS, ResumableUpload
+
+
+class UploadNotFound(NotFound):
+    """No upload of this account has that id."""
+
+    code = "upload_not_found"
+    message = (
+        "There is no such upload. One without progress is deleted after a while; begin it again with POST /uploads."
+    )
 
 
 class UploadLengthInvalid(InvalidRequest):
@@ -95,3 +106,29 @@ class UploadPiecesTooMany(InvalidRequest):
 
     code = "upload_pieces_too_many"
     message = f"The upload came in {MOST_PARTS:,} pieces, which is the most. Begin again, and send larger pieces."
+
+
+class UploadUsed(Conflict):
+    """A job uses the upload."""
+
+    code = "upload_used"
+
+    def __init__(self, upload_id: UUID) -> None:
+        super().__init__(
+            f"The job {upload_id} uses this upload: see GET /jobs/{upload_id}. For another request, upload it again.",
+            job_id=str(upload_id),
+        )
+
+
+class UploadIncomplete(Conflict):
+    """Not all bytes of the upload have arrived."""
+
+    code = "upload_incomplete"
+    field = "upload"
+
+    def __init__(self, upload: ResumableUpload) -> None:
+        super().__init__(
+            f"The upload has {upload.received:,} of {upload.length:,} bytes. Send the rest with PATCH"
+            f" /uploads/{upload.id}, then send this request again.",
+            upload_offset=upload.received,
+        )
