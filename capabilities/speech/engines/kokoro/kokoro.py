@@ -1,4 +1,4 @@
-"""Kokoro: 46 natural voices of one network, Kokoro-82M, each a style; about as slow as people speak."""
+"""Kokoro: 42 natural voices of one network, Kokoro-82M, each a style; about as slow as people speak."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
