@@ -102,9 +102,7 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
     routes = ("/batch",)
     handler = HANDLER
     unit = "images"
-    summary = (
-        "Describe up to 100 pictures, by URL or as files; one that can't be described fails alone, free."
-    )
+    summary = "Describe up to 100 pictures, by URL or as files; one that can't be described fails alone, free."
     example = {
         "images": [
             {"image_url": EXAMPLE_URL, "mode": "all", "language": "en"},
