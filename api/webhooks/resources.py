@@ -1,4 +1,4 @@
-"""Webhook resources: the account's default address, its secret, and the log of deliveries."""
+"""Webhook resources: the account's webhooks, their secrets, and the log of deliveries."""
 
 from collections.abc import Mapping
 

@@ -49,6 +49,20 @@ class SetWebhook(Action):
         assert shown == [hook["secret"]] if first else shown in ([], [hook["secret"]])
 
 
+class AddWebhook(Action):
+    """Each webhook whose request arrived is there, with the secret that was shown."""
+
+    decisive = "postgres: end of pipeline"
+
+    def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
+        return "POST", "/webhooks", json.dumps({"webhook_url": HOOK}).encode(), self.world.keyed()
+
+    def check(self, first: Answer | None, again: Answer | None) -> None:
+        kept = {hook["secret"] for hook in self.world.webhooks()}
+        assert {answer.json["webhook_secret"] for answer in (first, again) if answer} <= kept
+        assert len(kept) in ((1, 2) if first is None else (2,))
+
+
 class RemoveWebhook(Action):
     """An account whose webhook was taken off has none."""
 
@@ -220,6 +234,6 @@ class DeleteMonitor(ChangeMonitor):
 
 
 ACCOUNT_ACTIONS: tuple[type[Action], ...] = (
-    SetLexicon, SetWebhook, RemoveWebhook, NewSecret, TestWebhook, SendAgain,
+    SetLexicon, SetWebhook, AddWebhook, RemoveWebhook, NewSecret, TestWebhook, SendAgain,
     MakeKey, ChangeKey, DeleteKey, MakeMonitor, ChangeMonitor, DeleteMonitor,
 )  # fmt: skip

@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import uuid4
 
-import pytest
 from http_service import Service
 from manual_worker import ManualWorker, refuse
 from payers import Payer, open_account
@@ -53,28 +52,6 @@ def test_a_list_past_its_end_is_empty_and_still_says_how_long_it_is(service: Ser
     service.submit({"text": "hi"}, client.api_key)
     page = service.get("/jobs?offset=7", client.api_key)
     assert (page.json, page.headers["x-total-count"]) == ([], "1")
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        *("limit=0", "limit=101", "limit=-1", "limit=x", "limit=", "limit=1.5", "limit=%EF%BC%91", "limit=1e1"),
-        *(
-            "offset=-1",
-            "offset=99999999999999999999",
-            "offset=x",
-            "state=lost",
-            "kind=lost",
-            "kind=",
-            "kind=index_check_bing",
-        ),
-        *("request_id=", "request_id=a%00b", "request_id=" + "x" * 129),
-    ],
-)
-def test_a_wrong_parameter_is_named(service: Service, client: Payer, query: str) -> None:
-    answer = service.get(f"/jobs?{query}", client.api_key)
-    assert (answer.status, answer.code) == (400, "parameter_invalid")
-    assert answer.json["details"][0]["field"] == query.partition("=")[0]
 
 
 def test_another_accounts_job_a_missing_and_a_malformed_id_answer_alike(
