@@ -125,6 +125,8 @@ def _answer(reply: Reply, schemas: Json) -> Json:
 
 def _body(declared: Operation, schemas: Json) -> Json:
     """Return the body of an operation; where it takes a key, the key may be in it."""
+    if declared.bytes_type is not None:
+        return {"required": True, "content": {declared.bytes_type: {"schema": FILE}}}
     if declared.body is None:
         schema: Json = {"type": "object", "properties": {"api_key": KEY_FIELD}}
         return {"required": False, "content": {"application/json": {"schema": schema}}}

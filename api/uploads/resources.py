@@ -161,6 +161,7 @@ class OneUpload(TusResource):
         tag=TAG,
         summary="Send the next bytes of an upload; what arrives is kept even if the connection breaks.",
         parameters=(OFFSET, CHECKSUM),
+        bytes_type=CONTENT_TYPE,
         replies={204: Reply("The bytes are kept; Upload-Offset says how many have arrived in all.")},
         errors=(409, 412, 413, 415, 460),
     )

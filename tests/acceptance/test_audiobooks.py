@@ -29,7 +29,7 @@ def client(service: Running) -> Iterator[Pressroom]:
 
 
 def planned(client: Pressroom, folder: Path, text: str = BOOK) -> str:
-    file = folder / "book.md"
+    file = folder / "lamp.markdown"
     file.write_text(text)
     job = client.submit("/audiobooks/plan", {}, {"manuscript": file})
     client.wait(job.id)
@@ -96,7 +96,7 @@ def test_what_cannot_be_made_is_refused_before_it_is_paid(client: Pressroom, ser
 
 
 def test_the_command_goes_on_with_what_it_began(service: Running, tmp_path: Path) -> None:
-    file = tmp_path / "book.md"
+    file = tmp_path / "lamp.markdown"
     file.write_text(BOOK)
     key = {"PRESSROOM_API_KEY": service.key}
     runs = [

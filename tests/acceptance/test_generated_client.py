@@ -165,6 +165,8 @@ def test_errors_are_read_with_their_details(calls: Calls) -> None:
 def test_every_call_is_answered(calls: Calls, engine: SearchEngine, recording: bytes) -> None:
     ask_for_speech(calls, recording)
     ask_for_transcripts(calls, recording)
+    ask_for_uploads(calls, recording)
+    ask_for_audiobooks(calls)
     with web_server() as site:
         ask_for_texts(calls, site)
     ask_as_openais_clients_do(calls, recording)
@@ -203,6 +205,27 @@ def ask_for_transcripts(calls: Calls, recording: bytes) -> None:
     assert heard.text
     assert streamed.status_code == 200
     assert heard.text.split()[0].encode() in streamed.content
+
+
+def ask_for_uploads(calls: Calls, recording: bytes) -> None:
+    def begun() -> Any:
+        return calls.parsed("uploads.post_uploads", upload_length=len(recording))
+
+    upload = begun()
+    sent = calls.file(recording, "weather.flac")
+    calls.parsed("uploads.patch_upload", upload.id, body=sent, upload_offset=0)
+    assert calls.parsed("uploads.get_upload", upload.id).id == upload.id
+    wanted = calls.model("LongTranscriptionRequest", upload=upload.id)
+    assert calls.parsed("transcription.post_transcriptions", body=wanted).text
+    calls.parsed("uploads.delete_upload", begun().id)
+
+
+def ask_for_audiobooks(calls: Calls) -> None:
+    manuscript = calls.file(b"# One\n\nIt begins.\n\n# Two\n\nIt ends.\n", "manuscript.md")
+    plan = calls.parsed("synthesis.post_audiobooks_plan", body=calls.model("PlanRequest", manuscript=manuscript))
+    made = calls.parsed("synthesis.post_audiobooks", body=calls.model("AudiobookRequest", plan=plan.plan))
+    assert str(ended(calls, made.job_id).state) == "succeeded"
+    assert calls("synthesis.post_audiobook_files", made.job_id, body=calls.model("BookFileRequest")).status_code == 200
 
 
 def ask_for_texts(calls: Calls, site: WebServer) -> None:
