@@ -17,8 +17,9 @@ from ran import Ran
 from systems import clean_environment, command
 from webhook_receiver import webhook_receiver
 
-from capabilities.index_check.monitors.monitor import NewMonitor, add_monitor
+from capabilities.index_check.monitors.monitor import add_monitor
 from pipeline import lifecycle
+from pipeline.accounts.keys import Caller
 from pipeline.database import Database, Statement
 from pipeline.lifecycle.jobs import find_job
 from pipeline.operations.processes import HASH, SIGN, Teller
@@ -185,17 +186,17 @@ def test_a_sweep_deletes_what_the_kinds_keep_for_a_while(
 def test_a_sweep_makes_the_jobs_of_monitors_and_sends_events(
     sweep: Callable[..., dict[str, str]], database: Database, payer: Payer
 ) -> None:
-    monitor = NewMonitor(
-        account_id=payer.account_id,
-        api_key_id=payer.api_key_id,
-        every="day",
-        name=None,
-        request={},
-        urls=["https://e.example/"],
-        sitemap_url=None,
-        webhook_id=None,
-    )
-    database.run(add_monitor(monitor, most=1))
+    caller = Caller(payer.account_id, payer.api_key_id, tier="enterprise")
+    columns = {
+        "name": None,
+        "every": "day",
+        "request": {},
+        "urls": ["https://e.example/"],
+        "sitemap_url": None,
+        "webhook_id": None,
+        "until_indexed": False,
+    }
+    database.run(add_monitor(uuid4(), caller, columns, most=1))
     with webhook_receiver() as receiver:
         webhook = NewWebhook(payer.account_id, receiver.url)
         database.run(add_webhook(webhook))
