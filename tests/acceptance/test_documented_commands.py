@@ -129,13 +129,14 @@ def made(service: Running) -> dict[str, str]:
     monitor = service.ask("/indexing/monitors", {"urls": ["https://example.org/"], "every": "week"}).json
     key = service.ask("/keys", {"name": "made"}).json
     told = service.ask("/webhooks/test", {"webhook_url": "https://example.org/hook"}).json
+    added = service.ask("/webhooks", {"webhook_url": "https://example.org/hook"}).json
     with Database(service.database_url) as database:
         account = open_account(database, name="documented", tier="free", credits=2_000)
     return {
         ".venv/bin/pressroom": "pressroom", "http://127.0.0.1:8000": service.address, "pr_live_…": service.key,
         "6f0c…": job["job_id"], "monitors/0b7e…": f"monitors/{monitor['id']}", "0b7e…": told["id"],
         "ACCOUNT_ID": str(account.id), "KEY_ID": str(account.key.id), "DELIVERY_ID": told["id"],
-        "123e4567-e89b-12d3-a456-426614174000": key["id"],
+        "4c1f…": added["id"], "123e4567-e89b-12d3-a456-426614174000": key["id"],
     }  # fmt: skip
 
 
