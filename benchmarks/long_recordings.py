@@ -103,7 +103,7 @@ def _upload(running: Running, sound: bytes) -> str:
     shares = [*BREAKS]
     while (offset := int(running.ask(f"/uploads/{upload}").json["offset"])) < len(sound):
         share = shares.pop(0) if shares else 1.0
-        # Who goes on too soon is refused, as the last piece of the broken request may just be written; it asks again.
+        # A client that goes on too soon is refused, as the last piece may just be written; it asks again.
         with suppress(ConnectionError):
             _send(running, upload, offset, sound[offset : round(share * len(sound))], claimed=len(sound) - offset)
     return str(upload)

@@ -33,7 +33,7 @@ WARM = (
     "workers.pool.run",
     "workers.webhooks.sender",
 )
-#: What the crash points of all kinds need as well.
+#: Needed by the crash points of all kinds as well.
 WARM_FOR_ALL = (
     "capabilities.alt_text.handlers.alt_text",
     "capabilities.blog.handlers.blog",

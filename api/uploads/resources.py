@@ -78,7 +78,7 @@ CHECKSUM: Json = {
 
 
 class TusResource(Resource):
-    """What both paths of tus share."""
+    """The part that both paths of tus share."""
 
     async def on_options(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, **_: str) -> None:
         """Answer with what is spoken here; needs no key."""

@@ -29,7 +29,7 @@ from pipeline.storage.upload_errors import UploadIncomplete, UploadNotFound, Upl
 
 
 class Price(TypedDict):
-    """What a request would cost at most, and into how many items it would be cut."""
+    """The most that a request would cost, and the number of its items."""
 
     dry_run: bool
     credits: int

@@ -40,7 +40,7 @@ class Image:
 
     @property
     def is_left_alone(self) -> bool:
-        """Whether its author, or its block, says that it needs no text."""
+        """True if its author, or its block, says that it needs no text."""
         return (
             self.attributes.get("role") in ("presentation", "none")
             or self.attributes.get("aria-hidden") == "true"

@@ -36,7 +36,7 @@ class Site:
 
     @property
     def known(self) -> SiteFacts:
-        """What was found out about it when it was added."""
+        """The site's properties, as they were found when it was added."""
         return SiteFacts.model_validate(self.facts)
 
 

@@ -92,7 +92,7 @@ class PassageInput(SpokenInput):
 
     @property
     def fingerprint(self) -> str:
-        """What decides how it sounds."""
+        """A hash of all that decides how it sounds."""
         said = [self.text, self.language, self.voice_name, self.speed, [entry.model_dump() for entry in self.lexicon]]
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 

@@ -33,7 +33,7 @@ from pipeline.errors import Forbidden, InvalidRequest, PressroomError
 PATH = "/dashboard/indexing/sites"
 #: Where Google sends a person back; an OAuth client lists it.
 RETURN = f"{PATH}/google/return"
-#: Who has consented, as there is no address of theirs in the scope.
+#: Stands for the person who has consented: the scope has no address of theirs.
 CONSENTED = "Google account"
 #: Proves that whoever returns from Google is who went there, and is the verifier of PKCE.
 VISIT_COOKIE = "pressroom_consent"

@@ -15,7 +15,7 @@ from lxml.etree import ParserError
 from capabilities.sites.markup import is_missing, plain_url
 
 Fault = Literal["no_function", "missing", "file_name", "contradiction", "same_text", "repeats_link", "too_long"]
-#: What each fault means, and what to do.
+#: The meaning of each fault, and its remedy.
 ADVICE: dict[Fault, str] = {
     "no_function": "The picture is all that its link or button has. Say where it leads, or what it does.",
     "missing": 'There is no alt. Describe the picture, or write alt="" if it only decorates.',

@@ -34,7 +34,7 @@ OPEN = ("proposed", "failed")
 
 
 class Part(StrEnum):
-    """What a post can be given."""
+    """The parts that a post can be given."""
 
     EXCERPT = "excerpt"
     TAGS = "tags"

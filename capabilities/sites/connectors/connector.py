@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pipeline.errors import InvalidRequest
 
-#: What a site may allow, and its user be allowed to: fields that can be written, and files that can be added.
+#: Abilities of a site and its user: fields that can be written, and files that can be added.
 Ability = Literal["alt_text", "content", "excerpt", "tags", "categories", "cover", "upload"]
 
 Values = Mapping[str, Any]
@@ -78,7 +78,7 @@ class SiteTrouble(InvalidRequest):
     ) -> None:
         super().__init__(message, code=code, retry_after=after)
         self.may_pass = passes
-        #: Whether it concerns this object alone, so that others may still be written.
+        #: True if it concerns this object alone, so that others may still be written.
         self.of_target = of_target
 
 

@@ -26,7 +26,7 @@ MAX_CATEGORIES = 100
 POST_TYPES = ("posts", "pages")
 #: Our fields by WordPress's.
 POST_FIELDS = "id,link,status,title,content,excerpt,tags,categories,featured_media"
-#: What each ability needs of the user's.
+#: The capabilities of a WordPress user that each ability needs.
 NEEDS: Mapping[Ability, tuple[str, ...]] = {
     "alt_text": ("upload_files", "edit_others_posts"),
     # Without unfiltered_html WordPress rewrites the rest of a post's HTML.

@@ -20,7 +20,7 @@ SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a change."""
+    """The outcome of a change."""
 
     state: str
     written: Any = None

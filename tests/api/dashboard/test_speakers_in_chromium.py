@@ -1,4 +1,4 @@
-"""Who speaks, in Chromium: a job's page shows the speakers, takes their names, and writes them into its files."""
+"""Speakers, in Chromium: a job's page shows the speakers, takes their names, and writes them into its files."""
 
 import json
 from pathlib import Path

@@ -161,7 +161,7 @@ BAD_FORMS = {
     "a text of more than a mebibyte": ([AUDIO, MUSIC, ("text", b"x" * (MIB + 1), None)], "form_invalid"),
 }
 
-#: What the refusal says of the limit.
+#: The refusal's words on the limit.
 LIMITS = {"1,009 parts": "more than 1,008 parts; send fewer", "a text of more than a mebibyte": "1,048,576 bytes"}
 
 

@@ -1,4 +1,4 @@
-"""What every connector must do. A subclass gives `with_site`, a `post`, one that is `gone`, and what is `written`."""
+"""The promises of every connector. A subclass gives `with_site`, a `post`, one that is `gone`, and what is `written`."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar

@@ -86,7 +86,7 @@ class Engine:
 
 @dataclass
 class System:
-    """What takes runs on: the sweep's chore and a worker. `step` is one round of both."""
+    """Takes runs on: the sweep's chore and a worker. `step` is one round of both."""
 
     database: Database
     settings: Settings

@@ -16,7 +16,7 @@ from capabilities.sites.working.finding import parts_of
 from pipeline.settings.fields import FetchSettings
 
 OPEN = FetchSettings(allow_networks="127.0.0.0/8")
-#: What sanitisers of other programs, and ours, get wrong.
+#: Mark-up that sanitisers of other programs, and ours, get wrong.
 HARD = 'C:\\boats & “sails” — 5 < 6 > 4, 50%20 off, ’tis a "test" 🚤'
 
 

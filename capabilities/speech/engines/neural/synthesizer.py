@@ -72,7 +72,7 @@ class NeuralSynthesizer(Synthesizer):
     packages: Sequence[str] = ("onnxruntime",)
     #: Whether a voice is loaded only when it is asked for.
     is_lazy = False
-    #: Whether it speaks no faster than people.
+    #: True if it speaks no faster than people.
     is_slow = False
     loudness = LOUDNESS
 

@@ -23,7 +23,7 @@ JOINED = 30
 LISTENED = 100
 #: A telephone's voice is often less sure than the detector's usual threshold of 0.5, by which 41 % of it was missed.
 THRESHOLD = 0.3
-#: What a change of voices costs, in similarities of windows: a window or two that sound like another one are chance.
+#: The cost of a change of voices, in similarities of windows: a window or two that sound like another one are chance.
 CHANGE = 0.05
 #: Windows on either side that a voice is smoothed by.
 NEIGHBOURS = 2

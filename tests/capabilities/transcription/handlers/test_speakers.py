@@ -1,4 +1,4 @@
-"""Who says which segment, and how the forms of a transcript tell it."""
+"""Speakers of segments, and how the forms of a transcript tell it."""
 
 import json
 from typing import Any

@@ -33,7 +33,7 @@ def test_the_network_gives_what_torch_gives(tmp_path: Path) -> None:
 
 
 class Command:
-    """What a hostile file would run."""
+    """Stands for the code that a hostile file would run."""
 
     def __reduce__(self) -> tuple[object, tuple[str, ...]]:
         return os.mkdir, ("made-by-a-pickle",)
