@@ -124,7 +124,7 @@ def list_changes(
 def review(run_id: UUID, decisions: Mapping[int, Any]) -> Statement[int]:
     """Accept changes, each as a person has edited it, or skip those whose text is None; returns how many.
 
-    What is written already stays."""
+    Changes that are written already stay."""
     return Statement(
         "UPDATE site_change c SET state = CASE WHEN d.text IS NULL THEN 'skipped' ELSE 'accepted' END,"
         " proposed = coalesce(d.text, c.proposed), updated_at = now()"

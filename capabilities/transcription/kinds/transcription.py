@@ -93,7 +93,7 @@ class RecordingRequest(Request):
 
     @property
     def told_apart(self) -> bool:
-        """Whether to tell who speaks, and ..."""
+        """True if speakers are wanted."""
         return False
 
     @property

@@ -1,4 +1,4 @@
-"""The promises of every connector. A subclass gives `with_site`, a `post`, one that is `gone`, and what is `written`."""
+"""The promises of every connector. A subclass has `with_site`, a `post`, one that is `gone`, and `written`."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar
