@@ -37,7 +37,7 @@ class Operation:
     parameters: tuple[Parameter[Any] | Json, ...] = ()
     body: type[BaseModel] | None = None
     needs_body: bool = True
-    #: The content type of a body of bytes, in place of JSON.
+    #: The content type of a body of bytes, in place of JSON; empty: it takes no body.
     bytes_type: str | None = None
     example: Json | None = None
     #: Statuses of errors beside the shared ones.

@@ -190,7 +190,9 @@ def header(name: str, meaning: str, **rules: Any) -> Json:
     return {"name": name, "in": "header", "required": False, "schema": schema, "description": meaning}
 
 
-DRY_RUN = choice("dry_run", "true: check the request and return its price; nothing is done.", ("true", "false"))
+#: The header of the answer to a dry run.
+PRICE = "X-Credits-Required"
+DRY_RUN = choice("dry_run", f"true: check the request and answer with its price in {PRICE}.", ("true", "false"))
 PREFER = header("Prefer", "respond-async: answer 202 at once. wait=N: answer 202 after N seconds.")
 IDEMPOTENCY_KEY = header(
     "Idempotency-Key",

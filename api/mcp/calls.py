@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 from mcp_types import AudioContent, CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent
 
+from api.http.parameters import PRICE
 from api.mcp.tools import BASE64, DRY_RUN, PATH, SAVE_AS, Tool
 
 #: Clients give a tool a minute; a job that takes longer goes on without the call.
@@ -144,6 +145,8 @@ class Calls:
         """Return an answer of the API as an assistant reads it."""
         if response.status_code >= HTTPStatus.BAD_REQUEST:
             return _failure(_reason(response))
+        if (price := response.headers.get(PRICE)) is not None:
+            return CallToolResult(content=[TextContent(text=f"It costs {price} credits.")])
         kind = response.headers.get("content-type", "").partition(";")[0]
         notes = _notes(response)
         if kind == "application/json":

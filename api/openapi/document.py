@@ -12,6 +12,7 @@ from api.openapi.parts import (
     HEADERS,
     JOB_PARAMETERS,
     KEY_FIELD,
+    PRICED,
     SECURITY,
     SECURITY_SCHEMES,
     TEXT,
@@ -93,7 +94,8 @@ def _operation(path: str, method: str, declared: Operation, schemas: Json) -> Js
         statuses += READ_ERRORS
         statuses += WRITE_ERRORS if method != "get" else ["400"] if any(one["in"] == "query" for one in named) else []
         statuses += ["404"] if "{" in path else []
-    body = {"requestBody": _body(declared, schemas)} if method in WITH_BODY else {}
+    has_body = method in WITH_BODY and declared.bytes_type != ""
+    body = {"requestBody": _body(declared, schemas)} if has_body else {}
     operation = {
         "operationId": declared.id,
         "tags": [declared.tag],
@@ -153,8 +155,9 @@ def _answers(kind: AnyKind, schemas: Json) -> Json:
     with_location = {**WORK_HEADERS, **LOCATION}
     if (receipt := kind.answer.receipt) is not None:
         answer = json_answer(schema_of(schemas, receipt), "The job, at once.")
-        return {"201": {**answer, "headers": with_location}}
+        return {"201": {**answer, "headers": with_location}, "204": PRICED}
     return {
+        "204": PRICED,
         "200": {"description": "The result.", "headers": WORK_HEADERS, "content": _answer_content(kind, schemas)},
         "202": {
             **json_answer(ref("Job"), "The job, if the request prefers not to wait for its result."),

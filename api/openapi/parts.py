@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeInt, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 from typing_extensions import TypedDict
 
-from api.http.parameters import DRY_RUN, IDEMPOTENCY_KEY, PREFER
+from api.http.parameters import DRY_RUN, IDEMPOTENCY_KEY, PREFER, PRICE
 from pipeline.kind import Origin, Request
 
 Json = dict[str, Any]
@@ -46,6 +46,11 @@ HEADERS: Json = {
     "X-RateLimit-Remaining": {"schema": _COUNT, "description": "Requests left before that limit."},
     "X-RateLimit-Reset": {"schema": _COUNT, "description": "When requests become available again, in epoch seconds."},
     "X-Request-Id": {"schema": TEXT},
+}
+#: The answer to a dry run.
+PRICED: Json = {
+    "description": "With dry_run: the request is in order, and nothing was done.",
+    "headers": {PRICE: {"schema": _COUNT, "description": "Its price; a recording's is that of its first minute."}},
 }
 WORK_HEADERS: Json = {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS}
 ERRORS = {

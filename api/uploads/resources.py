@@ -51,7 +51,7 @@ LENGTH: Json = {
     "name": "Upload-Length",
     "in": "header",
     "required": True,
-    "schema": {"type": "integer", "minimum": 1},
+    "schema": {"type": "integer", "minimum": 1, "maximum": 2 * 2**30},
     "description": "Bytes of the whole file.",
 }
 METADATA: Json = {
@@ -107,6 +107,7 @@ class Uploads(TusResource):
         tag=TAG,
         summary="Begin a resumable upload (tus 1.0).",
         parameters=(LENGTH, METADATA),
+        bytes_type="",
         replies={201: Reply("The upload; send its bytes to Location with PATCH.", UploadDocument, headers=LOCATION)},
         errors=(412, 413, 503),
     )

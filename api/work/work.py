@@ -4,17 +4,16 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+import falcon
 import falcon.asgi
 from pydantic import BaseModel
-from typing_extensions import TypedDict
 
 from api.http.bodies.fields import read_fields, refuse_marks, require_files, with_uploads
 from api.http.bodies.forms import FormShape, Upload
-from api.http.parameters import DRY_RUN
+from api.http.parameters import DRY_RUN, PRICE
 from api.http.request_context import context_of
 from api.services.services import Services
 from api.services.waiting import Waiter
-from api.work.answers import show_json
 from api.work.common_fields import add_priority, add_webhook
 from api.work.delivering import answer
 from api.work.preferences import Preference, read_idempotency_key, read_preference
@@ -26,14 +25,6 @@ from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
 from pipeline.storage.resumable import ResumableUpload, find_upload
 from pipeline.storage.upload_errors import UploadIncomplete, UploadNotFound, UploadUsed
-
-
-class Price(TypedDict):
-    """The most that a request would cost, and the number of its items."""
-
-    dry_run: bool
-    credits: int
-    items: int
 
 
 class Work:
@@ -51,7 +42,9 @@ class Work:
         async with Upload(services.artifacts, uuid7()) as upload:
             order = await self._order(req, upload)
             if DRY_RUN.read(req) == "true":
-                show_json(resp, _price(order))
+                # A recording's price is that of its first minute: its length is not known yet.
+                resp.set_header(PRICE, str(sum(price for _, price, _ in order.submission.items)))
+                resp.status = falcon.HTTP_204
                 return
             preference = read_preference(req)
             waits = not preference.is_immediate and self._kind.answer.receipt is None
@@ -149,9 +142,3 @@ class Work:
         request = read_fields(model, sent)
         refuse_marks(self._kind, request, upload.hashes)
         return request
-
-
-def _price(order: Order) -> Price:
-    """Return the price of an order. A recording's is that of its first minute, as its length is not known yet."""
-    items = order.submission.items
-    return {"dry_run": True, "credits": sum(price for _, price, _ in items), "items": len(items)}

@@ -38,6 +38,7 @@ pytestmark = pytest.mark.system
 #: may be, of what there is on the machine or on the web, and of what was done with a thing before.
 BEYOND = {
     "audio_undecodable",
+    "book_missing",
     "engine_unknown",
     "file_empty",
     "form_invalid",
@@ -51,8 +52,10 @@ BEYOND = {
     "language_not_supported",
     "language_unknown",
     "lexicon_entry_twice",
+    "manuscript_unreadable",
     "nothing_to_speak",
     "parameter_invalid from",
+    "recording_missing",
     "result_deleted",
     "route_unknown",
     "sitemap_url_invalid",
@@ -85,7 +88,8 @@ def accepts_what_is_allowed(ctx: CheckContext, response: Response, case: Any) ->
 
 def refuses_what_is_not_allowed(ctx: CheckContext, response: Response, case: Any) -> bool | None:
     # In a form, one file and a list of one file are the same bytes, whatever they say.
-    if case.media_type == "multipart/form-data" and not isinstance(case.body.get("image", []), list):
+    fields = case.body if isinstance(case.body, dict) else {}
+    if case.media_type == "multipart/form-data" and not isinstance(fields.get("image", []), list):
         return None
     # What is wrong may be too long for a request line, and then it is refused before anybody looks at it.
     return (

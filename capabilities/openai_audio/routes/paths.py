@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from api.openapi.document import WORK_ERRORS
-from api.openapi.parts import FILE, JOB_PARAMETERS, TEXT, WORK_HEADERS, Json, form_fields, json_answer, ref
+from api.openapi.parts import FILE, JOB_PARAMETERS, PRICED, TEXT, WORK_HEADERS, Json, form_fields, json_answer, ref
 from capabilities.openai_audio.routes.lists import ModelDocument, ModelListDocument, ModelNames, VoiceNames
 from capabilities.openai_audio.routes.speech import SpeechBody
 from capabilities.openai_audio.routes.transcriptions import TranscriptionBody, TranslationBody
@@ -118,6 +118,7 @@ def _work(summary: str, name: str, *, body: Json, content: Json) -> Json:
             "requestBody": {"required": True, "content": body},
             "responses": {
                 "200": {"description": "The result.", "headers": WORK_HEADERS, "content": content},
+                "204": PRICED,
                 "202": json_answer(ref("Job"), "The job, with Location, if the request prefers not to wait."),
                 **_errors(*statuses, "404"),
             },
