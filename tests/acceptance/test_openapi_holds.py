@@ -72,6 +72,7 @@ BEYOND = {
     "webhook_missing",
     "webhook_url_invalid",
 }
+schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 #: No route takes a NUL, in whatever field; it is the one character that a JSON Schema would have to name everywhere.
 GENERATION = GenerationConfig(allow_x00=False)
 CONFIG = SchemathesisConfig(projects=ProjectsConfig(default=ProjectConfig(generation=GENERATION)))
