@@ -183,7 +183,7 @@ def test_posts_whose_pictures_all_fail_cost_one_credit(service: Service, work_of
 def test_when_nothing_can_write_nothing_is_charged(
     service: Service, work_off: Work, client: Payer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("capabilities.blog.handlers.writing.TAGS", range(0))
+    monkeypatch.setattr("capabilities.blog.handlers.writing.MOST_TAGS", 0)
     job_id = service.submit(TITLE, client.api_key, "/blog/generate")
     work_off()
 
