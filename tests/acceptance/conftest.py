@@ -65,16 +65,10 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory, dashboard_engine: Search
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def state(dashboard: Running, browser: Browser) -> object:
+def state(dashboard: Running) -> object:
     """Sign the first account in by the link of the first start, give it a password, and return the cookies."""
     link = (dashboard.data / "first-sign-in").read_text().strip().removeprefix(dashboard.address)
-    with reader(browser, dashboard.address) as first:
+    with chromium() as running, reader(running, dashboard.address) as first:
         first.open(link).get_by_role("button", name="Sign in").click()
         expect(first.page.get_by_role("status")).to_contain_text("Choose an e-mail and a password")
         first.page.get_by_role("textbox", name="E-mail").fill(EMAIL)
@@ -82,6 +76,13 @@ def state(dashboard: Running, browser: Browser) -> object:
         first.page.get_by_role("button", name="Save").click()
         expect(first.page.get_by_role("status")).to_contain_text("Your account was saved")
         return first.context.storage_state()
+
+
+@pytest.fixture(scope="module")
+def browser(state: object) -> Iterator[Browser]:
+    """A Chromium of a file. An event loop runs meanwhile, so it may not stay for the tests of other files."""
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture
