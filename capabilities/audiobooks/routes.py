@@ -126,7 +126,6 @@ class BookFiles(Work):
         parameters=(PREFER, IDEMPOTENCY_KEY),
         body=BookFileRequest,
         example=dict(BookFile.example),
-        needs_body=False,
         replies={
             200: Reply("The file.", content=tuple(content_type for content_type, _ in FORMS.values())),
             202: Reply("The job, if the request prefers not to wait for its result.", JobDocument),

@@ -30,7 +30,7 @@ async def _show_book(answered: Answered) -> str:
         if job["state"] not in ("queued", "running"):
             break
         await asyncio.sleep(0.2)
-    async with answered.session.post(f"/audiobooks/{job['id']}/files") as response:
+    async with answered.session.post(f"/audiobooks/{job['id']}/files", json={"format": "m4b"}) as response:
         content = await response.read()
         if response.status != 200:
             return f"{job['state']}: {json.loads(content)['message']}"
