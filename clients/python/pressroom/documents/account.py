@@ -28,6 +28,7 @@ class KeyVerification(Document):
     valid: bool
     subscription_tier: str | None = None
     user_id: str | None = None
+    routes: list[str] | None = None  #: those of a key that is limited to some
     error: str | None = None
 
 

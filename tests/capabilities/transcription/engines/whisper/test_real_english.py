@@ -102,9 +102,9 @@ def test_each_word_has_its_time(base: Whisper) -> None:
 def test_names_are_spelled_as_the_prompt_has_them(base: Whisper, espeak: Espeak, heard: Any) -> None:
     sound = espeak.speak("This morning Shivon Quynne met Kaitlyn at the library.", voice="en-US")
     samples = at_16_kilohertz(sound.samples, sound.sample_rate)
-    assert "Kaitlyn" not in heard(base, samples)
+    assert "Quynne" not in heard(base, samples)
 
-    assert "Kaitlyn" in heard(base, samples, prompt="Kaitlyn, Shivon Quynne")
+    assert "Quynne" in heard(base, samples, prompt="Kaitlyn, Shivon Quynne")
 
 
 def test_the_longest_prompt_leaves_room_for_what_is_said(base: Whisper, heard: Any) -> None:
