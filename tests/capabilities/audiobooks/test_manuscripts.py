@@ -64,7 +64,7 @@ def test_an_epub_is_read_in_its_order_without_notes_and_tables() -> None:
 def test_html_and_markdown_have_a_chapter_for_each_heading() -> None:
     markdown = "---\ndraft: true\n---\n# A book\n\n## One\n\nText *here*.\n\n```\ncode\n```\n\n## Two\n\nMore.\n"
     page = "<!doctype html><h1>A book</h1><h2>One</h2><p>Text here.</p><pre>code</pre><h2>Two</h2>More."
-    for source, name in ((markdown, "a.md"), (page, "a.html")):
+    for source, name in ((markdown, "a.markdown"), (page, "a.html")):
         found = read(source, name)
         assert found.title == "A book"
         assert [(chapter.title, chapter.paragraphs) for chapter in found.chapters[1:]] == [

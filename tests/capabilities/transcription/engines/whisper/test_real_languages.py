@@ -9,7 +9,7 @@ import pytest
 from spoken import RATE, TEXTS, samples_of, word_error_rate
 
 from capabilities.speech.engines.kokoro.kokoro import KokoroVoice, load_style
-from capabilities.speech.engines.kokoro.reading import EspeakReader
+from capabilities.speech.engines.kokoro.reading import KokoroReader
 from capabilities.speech.engines.neural.network import Network
 from capabilities.speech.normalization.sentences import sentences
 from capabilities.transcription.engines.whisper.whisper import Whisper
@@ -36,7 +36,7 @@ def speak(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Samp
     style = load_style(folder, "jf_alpha")
 
     def speak(text: str, language: str) -> Samples:
-        voice = KokoroVoice(network, style, EspeakReader(language), language=language[:2])
+        voice = KokoroVoice(network, style, KokoroReader(language), language=language[:2])
         parts = [voice.voice(voice.read(sentence).phonemes, 1.0).samples for sentence in sentences(text, language)]
         given = np.concatenate(parts)
         places = np.arange(0, len(given) - 1, voice.sample_rate / RATE)
