@@ -26,7 +26,7 @@ from capabilities.speech.kinds.lexicon import LexiconEntry, entries_in
 from capabilities.speech.routes.lexicon import find_lexicon
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.accounts.keys import Caller
-from pipeline.errors import Conflict, InvalidRequest, NotFound
+from pipeline.errors import Conflict, Gone, InvalidRequest, NotFound
 from pipeline.jobs.job_documents import JobDocument
 from pipeline.kind import as_json
 from pipeline.lifecycle.jobs import Item, Job, find_items, find_job
@@ -67,18 +67,19 @@ class BookWork(Work):
         order = await super()._order_of(req, caller, request, upload)
         items = await self._with_lexicon(caller, request, order.submission.items)
         if request.reuse is not None:
-            earlier = await _items(self._services, caller, request.reuse, Audiobook.name)
+            earlier = await _named(self._services, caller, request.reuse, Audiobook.name, field="reuse")
             items = await asyncio.to_thread(with_sounds, items, earlier)
         return replace(order, submission=replace(order.submission, items=items))
 
     async def _with_chapters(self, caller: Caller, request: AudiobookRequest, plan: UUID) -> AudiobookRequest:
-        """Return the request with its plan's chapters. Raises PlanNotFound, Gone, InvalidRequest."""
+        """Return the request with its plan's chapters. Raises InvalidRequest."""
         if request.chapters is not None:
             message = "Send a plan or chapters, not both."
             raise InvalidRequest(message, code="book_twice", field="chapters")
-        (item,) = await _items(self._services, caller, plan, Plan.name)
+        (item,) = await _named(self._services, caller, plan, Plan.name, field="plan")
         if item.output is None:
-            raise PlanNotFound("The plan has failed; send the manuscript again.")
+            message = "The plan has failed; send the manuscript again."
+            raise InvalidRequest(message, code="plan_failed", field="plan")
         read = ReadManuscript.model_validate(item.output)
         texts = json.loads(await asyncio.to_thread(self._services.artifacts.get, read.artifact))
         if unknown := [number for number in request.only or () if not 1 <= number <= len(texts)]:
@@ -181,8 +182,13 @@ def parts_of(items: Sequence[Item]) -> tuple[list[BookPart], dict[str, str]]:
     return parts, {"title": first.get("book", ""), "author": first.get("author", "")}
 
 
-async def _items(services: Services, caller: Caller, job_id: UUID, kind: str) -> list[Item]:
-    return await services.database.run(find_items((await _find(services, caller, job_id, kind)).id))
+async def _named(services: Services, caller: Caller, job_id: UUID, kind: str, *, field: str) -> list[Item]:
+    """Return the items of a job that a request names in a field. Raises InvalidRequest."""
+    try:
+        job = await _find(services, caller, job_id, kind)
+    except (Conflict, Gone, NotFound) as error:
+        raise InvalidRequest(error.message, code=error.code, field=field) from error
+    return await services.database.run(find_items(job.id))
 
 
 async def _find(services: Services, caller: Caller, job_id: UUID, kind: str) -> Job:

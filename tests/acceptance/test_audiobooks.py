@@ -87,7 +87,10 @@ def test_what_cannot_be_made_is_refused_before_it_is_paid(client: Pressroom, ser
             client.submit("/audiobooks", fields)
     with pytest.raises(NotFound):
         client.submit(f"/audiobooks/{plan}/files", {})
-    with Pressroom(replace(service).key, url=service.address) as other, pytest.raises(NotFound):
+    with (
+        Pressroom(replace(service).key, url=service.address) as other,
+        pytest.raises(Refused, match="no audiobook plan"),
+    ):
         other.submit("/audiobooks", {"plan": plan})
     job = client.submit("/audiobooks", {"chapters": [{"text": "word " * 4_000}]})
     with pytest.raises(Conflict, match="Ask again when it has ended"):

@@ -38,6 +38,7 @@ pytestmark = pytest.mark.system
 #: may be, of what there is on the machine or on the web, and of what was done with a thing before.
 BEYOND = {
     "audio_undecodable",
+    "audiobook_not_found",
     "book_missing",
     "engine_unknown",
     "file_empty",
@@ -58,6 +59,7 @@ BEYOND = {
     "recording_missing",
     "result_deleted",
     "route_unknown",
+    "speakers_not_available",
     "sitemap_url_invalid",
     "stream_not_of_form",
     "text_empty",

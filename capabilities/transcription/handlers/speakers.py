@@ -10,7 +10,7 @@ from capabilities.transcription.engines.speakers.encoder import VoiceEncoder
 from capabilities.transcription.engines.speakers.turns import Turn, find_turns
 from capabilities.transcription.handlers.progress import Transcribed
 from capabilities.transcription.kinds.transcription import RecordingInput
-from pipeline.errors import NotReady, PressroomError, ServiceUnavailable
+from pipeline.errors import InvalidRequest, NotReady, PressroomError
 from pipeline.subtitles.subtitles import places_of
 from workers.engines.resources import Resources
 from workers.handler import Task
@@ -24,10 +24,11 @@ MODEL = "resemblyzer"
 LEAST_WORDS, LEAST_SECONDS = 2, 0.6
 
 
-class SpeakersNotAvailable(ServiceUnavailable):
+class SpeakersNotAvailable(InvalidRequest):
     """The model that tells voices apart is not here."""
 
     code = "speakers_not_available"
+    field = "diarize"
 
 
 class Speakers:
