@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 from mcp_types import AudioContent, CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent
@@ -23,6 +24,8 @@ PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.1, 1.0
 #: Larger files are linked to, not put into the answer.
 MAX_INLINE_BYTES = 1024 * 1024
 MAX_BASE64_BYTES = 3 * 1024 * 1024
+#: No route takes a larger file in a form.
+MAX_FILE_BYTES = 100 * 1024 * 1024
 
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]
 
@@ -43,6 +46,8 @@ class Calls:
     async def call(self, tool: Tool, arguments: Mapping[str, Any], progress: Progress) -> CallToolResult:
         """Return the answer to a tool's request; a refusal is an answer with `is_error`."""
         given = {name: value for name, value in arguments.items() if value is not None}
+        if unknown := given.keys() - {*tool.fields, PATH, BASE64, SAVE_AS, DRY_RUN}:
+            return _failure(f"{tool.name} has no argument {min(unknown)[:60]!r}; it has {', '.join(tool.fields)}.")
         try:
             target = self._target(given.pop(SAVE_AS, None))
             request = self._request(tool, given)
@@ -60,7 +65,7 @@ class Calls:
         is_dry = given.pop(DRY_RUN, False)
         path = tool.path
         for name in [name for name in given if f"{{{name}}}" in path]:
-            path = path.replace(f"{{{name}}}", str(given.pop(name)))
+            path = path.replace(f"{{{name}}}", quote(str(given.pop(name)), safe=""))
         if tool.method == "GET":
             query = {name: ",".join(value) if isinstance(value, list) else value for name, value in given.items()}
             return self.client.build_request("GET", path, params=query)
@@ -91,6 +96,8 @@ class Calls:
             found = self._inside(path)
             if not found.is_file():
                 raise CallRefused(f"There is no file {path!r} in the shared folder.")
+            if (size := found.stat().st_size) > MAX_FILE_BYTES:
+                raise CallRefused(f"{path!r} has {size:,} bytes, more than {MAX_FILE_BYTES:,}.")
             return found.name, found.read_bytes()
         if tool.file and not any(name.endswith("_url") for name in given):
             choices = [
@@ -154,7 +161,8 @@ class Calls:
             shown = [TextContent(text=json.dumps(found, ensure_ascii=False)), *notes]
             return CallToolResult(content=shown, structured_content=found if isinstance(found, dict) else None)
         if target is not None:
-            target.write_bytes(response.content)
+            with target.open("xb") as file:
+                file.write(response.content)
             said = TextContent(text=f"Saved as {target.name}, {len(response.content):,} bytes.")
             return CallToolResult(content=[said, *notes])
         if kind.startswith("text/") or kind == "application/x-subrip":

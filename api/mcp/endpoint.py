@@ -55,6 +55,7 @@ class McpEndpoint:
             if self._manager is None:
                 self._manager = asyncio.get_running_loop().create_future()
                 self._running = asyncio.create_task(self._run(self._manager))
+                self._running.add_done_callback(self._forget)
             await (await asyncio.shield(self._manager)).handle_request(scope, receive, send)
             return
         await self._application(scope, receive, send)
@@ -78,6 +79,12 @@ class McpEndpoint:
         async with manager.run():
             started.set_result(manager)
             await asyncio.Event().wait()
+
+    def _forget(self, running: "asyncio.Task[None]") -> None:
+        """Fail the requests that wait for a library that could not be loaded; the next one tries again."""
+        waited, self._manager = self._manager, None
+        if waited is not None and not waited.done() and not running.cancelled() and (error := running.exception()):
+            waited.set_exception(error)
 
     def _load(self) -> "StreamableHTTPSessionManager":
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
+from urllib.parse import quote
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -96,7 +97,7 @@ class Assistance:
         uri = str(params.uri)
         if not (uri.startswith(before) and uri.endswith(after)):
             raise MCPError(INVALID_PARAMS, f"Resources look like {'{job_id}'.join(RESULT)}, not like {uri[:80]!r}.")
-        job_id = uri[len(before) : -len(after)]
+        job_id = quote(uri[len(before) : -len(after)], safe="")
         answer = await self._calls(context).client.get(f"/jobs/{job_id}/result")
         if answer.is_error:
             raise MCPError(INVALID_PARAMS, answer.json().get("message", f"The service answered {answer.status_code}."))

@@ -121,6 +121,20 @@ def test_a_key_for_two_routes_sees_their_tools_and_those_for_jobs(service: Runni
     run(scenario)
 
 
+def test_arguments_lead_to_no_other_route(service: Running) -> None:
+    async def scenario() -> None:
+        async with over_http(service, service.key) as client:
+            for tool, arguments, reason in (
+                ("get_job", {"job_id": "../keys"}, "route_not_found"),
+                ("read_aloud", {"text": "No.", "webhook_url": "https://example.org"}, "no argument 'webhook_url'"),
+            ):
+                refused = await client.call_tool(tool, arguments)
+                assert refused.is_error
+                assert reason in text(refused)
+
+    run(scenario)
+
+
 def test_a_wrong_key_is_refused_as_everywhere(service: Running) -> None:
     for headers in ({}, {"Authorization": "Bearer pr_live_wrong"}):
         answer = httpx2.post(f"{service.address}/mcp", json={"jsonrpc": "2.0"}, headers=headers)
