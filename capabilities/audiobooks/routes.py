@@ -21,9 +21,9 @@ from api.work.work import Work
 from capabilities.audiobooks.kinds.audiobook import Audiobook, AudiobookRequest, BookChapter, PassageInput
 from capabilities.audiobooks.kinds.book_file import FORMS, BookFile, BookFileRequest, BookPart
 from capabilities.audiobooks.kinds.plan import Plan, PlanRequest, ReadManuscript
-from capabilities.speech.kinds.fields import AudioFile
+from capabilities.speech.kinds.fields import AudioFile, is_auto
 from capabilities.speech.kinds.lexicon import LexiconEntry, entries_in
-from capabilities.speech.routes.lexicon import find_lexicon
+from capabilities.speech.routes.lexicon import find_lexicon, usable
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.accounts.keys import Caller
 from pipeline.errors import Conflict, Gone, InvalidRequest, NotFound
@@ -67,8 +67,8 @@ class BookWork(Work):
         order = await super()._order_of(req, caller, request, upload)
         items = await self._with_lexicon(caller, request, order.submission.items)
         if request.reuse is not None:
-            earlier = await _named(self._services, caller, request.reuse, Audiobook.name, field="reuse")
-            items = await asyncio.to_thread(with_sounds, items, earlier)
+            job, earlier = await _named(self._services, caller, request.reuse, Audiobook.name, field="reuse")
+            items = await asyncio.to_thread(with_sounds, items, earlier, job.engine)
         return replace(order, submission=replace(order.submission, items=items))
 
     async def _with_chapters(self, caller: Caller, request: AudiobookRequest, plan: UUID) -> AudiobookRequest:
@@ -76,7 +76,7 @@ class BookWork(Work):
         if request.chapters is not None:
             message = "Send a plan or chapters, not both."
             raise InvalidRequest(message, code="book_twice", field="chapters")
-        (item,) = await _named(self._services, caller, plan, Plan.name, field="plan")
+        _, (item,) = await _named(self._services, caller, plan, Plan.name, field="plan")
         if item.output is None:
             message = "The plan has failed; send the manuscript again."
             raise InvalidRequest(message, code="plan_failed", field="plan")
@@ -97,12 +97,10 @@ class BookWork(Work):
             return items
         entries = [LexiconEntry.model_validate(entry) for entry in stored.entries]
         offers = await self._services.offer_cache.offers()
-        language = None if (request.language or "").lower() == "auto" else request.language
+        is_detected = is_auto(request.language)
+        language = None if is_detected else request.language
         voice = offered_voices(offers).pick(voice_name=request.voice_name, language=language, characters=MANY)
-        wanted = [
-            entry for entry in entries if entry.language is None or language is None or voice.speaks(entry.language)
-        ]
-        wanted.sort(key=lambda entry: len(entry.language or ""))
+        wanted = usable(entries, voice, is_detected=is_detected)
 
         def told() -> list[Any]:
             found = []
@@ -150,7 +148,7 @@ class BookFiles(Work):
         return replace(order, submission=replace(order.submission, items=[(given, price, lane)]))
 
 
-def with_sounds(items: Sequence[Any], earlier: Sequence[Item]) -> list[Any]:
+def with_sounds(items: Sequence[Any], earlier: Sequence[Item], engine: str | None) -> list[Any]:
     """Return new items with the sounds of equal passages that an earlier audiobook has, which are free."""
     known: dict[str, AudioFile] = {}
     for item in earlier:
@@ -162,7 +160,7 @@ def with_sounds(items: Sequence[Any], earlier: Sequence[Item]) -> list[Any]:
         if sound is None:
             found.append((given, price, lane))
         else:
-            found.append(({**given, "sound": sound.artifact, "seconds": sound.duration_seconds}, 0, lane))
+            found.append(({**given, "sound": as_json(sound), "engine": engine}, 0, lane))
     return found
 
 
@@ -182,13 +180,13 @@ def parts_of(items: Sequence[Item]) -> tuple[list[BookPart], dict[str, str]]:
     return parts, {"title": first.get("book", ""), "author": first.get("author", "")}
 
 
-async def _named(services: Services, caller: Caller, job_id: UUID, kind: str, *, field: str) -> list[Item]:
-    """Return the items of a job that a request names in a field. Raises InvalidRequest."""
+async def _named(services: Services, caller: Caller, job_id: UUID, kind: str, *, field: str) -> tuple[Job, list[Item]]:
+    """Return the job that a request names in a field, and its items. Raises InvalidRequest."""
     try:
         job = await _find(services, caller, job_id, kind)
     except (Conflict, Gone, NotFound) as error:
         raise InvalidRequest(error.message, code=error.code, field=field) from error
-    return await services.database.run(find_items(job.id))
+    return job, await services.database.run(find_items(job.id))
 
 
 async def _find(services: Services, caller: Caller, job_id: UUID, kind: str) -> Job:

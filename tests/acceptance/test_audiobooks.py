@@ -1,5 +1,6 @@
 """Audiobooks, as a user makes them: a plan, a book by passages, a file with chapters, and a changed sentence."""
 
+import io
 import re
 import subprocess
 import zipfile
@@ -73,6 +74,9 @@ def test_a_changed_sentence_is_spoken_alone(client: Pressroom, tmp_path: Path) -
     client.result(made.id, to=file)
     with zipfile.ZipFile(file) as archive:
         assert archive.namelist() == ["001 One.mp3", "002 Two.mp3"]
+        sound = verify_file(io.BytesIO(archive.read("001 One.mp3")))
+    assert (sound.status, sound.source) == ("tagged", "algorithmicMedia")  # espeak spoke it, by rules
+    assert client.result(second.id).json["voices"] == client.result(first.id).json["voices"]
 
 
 def test_what_cannot_be_made_is_refused_before_it_is_paid(client: Pressroom, service: Running, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Book file: the handler of POST /audiobooks/files, which joins passages with their silences."""
+"""Book file: the handler of POST /audiobooks/{job_id}/files, which joins passages with their silences."""
 
 import tempfile
 import zipfile
@@ -7,14 +7,14 @@ from datetime import timedelta
 from typing import IO
 
 from capabilities.audiobooks.kinds.book_file import FORMS, BookFileInput, MadeBook
+from capabilities.speech.handlers.rendering import source_of
 from workers.engines import Stopped
-from workers.engines.resources import Resources
 from workers.handler import Done, Handler, Outcome, Task
 from workers.media.audio.decoding import decode
 from workers.media.audio.ffmpeg import Ffmpeg, find_ffmpeg, pcm_input
 from workers.media.audio.loudness import loudness, profile
 from workers.media.audio.track import BLOCK, Track
-from workers.media.marks.marking import TRAINED, Made, stream_tags
+from workers.media.marks.marking import Made, stream_tags
 
 #: Most books use 44.1 kHz, and so do shops that sell them.
 SAMPLE_RATE = 44_100
@@ -23,7 +23,7 @@ SAMPLE_RATE = 44_100
 PASSAGE_GAP, HEAD, TAIL = (timedelta(seconds=seconds) for seconds in (0.7, 0.7, 1.5))
 PASSAGE_LIMIT, ENCODING_LIMIT = timedelta(minutes=30), timedelta(hours=3)
 AAC = ("-c:a", "aac", "-b:a", "96k", "-brand", "M4B ", "-f", "ipod", "fd:")
-MP3 = ("-c:a", "libmp3lame", "-b:a", "192k", "-id3v2_version", "3", "-f", "mp3", "fd:")
+MP3 = ("-c:a", "libmp3lame", "-b:a", "192k", "-f", "mp3", "fd:")
 
 
 class BookFileHandler(Handler[BookFileInput, MadeBook]):
@@ -31,71 +31,53 @@ class BookFileHandler(Handler[BookFileInput, MadeBook]):
 
     runs_apart = True
 
-    def __init__(self, resources: Resources) -> None:
-        super().__init__(resources)
-        self._ffmpeg: Ffmpeg | None = None
-
     def setup(self) -> None:
         """Find ffmpeg. Raises NotReady."""
         self._ffmpeg = find_ffmpeg(self.settings)
 
     def carry_out(self, task: Task[BookFileInput]) -> Outcome[MadeBook]:
         """Join the passages of a book, chapter by chapter; its sound is on the disk and never whole in memory."""
-        assert self._ffmpeg is not None  # noqa: S101 - setup found it
         given = task.input
         joiner = Joiner(self._ffmpeg, task)
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
-            lengths, levels = (joiner.m4b if given.format == "m4b" else joiner.zip)(file)
+            (joiner.m4b if given.format == "m4b" else joiner.zip)(file)
             file.seek(0)
-            made = Made(given.engine or "speech", source=TRAINED)
+            made = Made(given.engine, source=source_of(given.engine))
             artifact = task.store(file, suffix=FORMS[given.format][1], made=made)
-        return Done(MadeBook(artifact=artifact, seconds=sum(lengths), loudness=tuple(levels)), engine=given.engine)
+        book = MadeBook(artifact=artifact, seconds=sum(joiner.lengths), loudness=tuple(joiner.levels))
+        return Done(book, engine=given.engine)
 
 
 class Joiner:
-    """Joins the passages of one book."""
+    """Joins the passages of one book; `lengths` in seconds and `levels` in LUFS are those of its chapters."""
 
     def __init__(self, ffmpeg: Ffmpeg, task: Task[BookFileInput]) -> None:
         self._ffmpeg = ffmpeg
         self._task = task
         self._book = task.input
+        self.lengths: list[float] = []
+        self.levels: list[float] = []
 
-    def m4b(self, file: IO[bytes]) -> tuple[list[float], list[float]]:
-        """Write one M4B with chapters into a file; return their lengths in seconds and their loudness in LUFS."""
-        lengths: list[float] = []
-        levels: list[float] = []
+    def m4b(self, file: IO[bytes]) -> None:
+        """Write one M4B with chapters into a file. Raises FfmpegFailed, Stopped."""
         with Track(SAMPLE_RATE) as whole, tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as chapters:
             for chapter in self._chapters():
                 for block in _blocks(chapter):
                     whole.append(block)
-                lengths.append(chapter.duration.total_seconds())
-                levels.append(round(loudness(profile(chapter)), 1))
-            chapters.write(chapter_list(self._book, lengths))
+            chapters.write(chapter_list(self._book, self.lengths))
             chapters.flush()
-            arguments = [
-                *pcm_input(SAMPLE_RATE),
-                "-protocol_whitelist",
-                "file",
-                "-f",
-                "ffmetadata",
-                "-i",
-                chapters.name,
-            ]
-            arguments += ["-map", "0:a", "-map_metadata", "1", "-map_chapters", "1", *stream_tags()[:2], *AAC]
+            names = ["-protocol_whitelist", "file", "-f", "ffmetadata", "-i", chapters.name]
+            taken = ["-map", "0:a", "-map_metadata", "1", "-map_chapters", "1"]
+            arguments = [*pcm_input(SAMPLE_RATE), *names, *taken, *AAC]
             whole.file.seek(0)
             with self._ffmpeg.start(arguments, stdin=whole.file, stdout=file, time_limit=ENCODING_LIMIT) as run:
                 run.check()
-        return lengths, levels
 
-    def zip(self, file: IO[bytes]) -> tuple[list[float], list[float]]:
-        """Write a zip with an MP3 a chapter into a file; return their lengths in seconds and their loudness in LUFS."""
-        lengths: list[float] = []
-        levels: list[float] = []
+    def zip(self, file: IO[bytes]) -> None:
+        """Write a zip with an MP3 a chapter into a file. Raises FfmpegFailed, Stopped."""
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for number, chapter in enumerate(self._chapters(), start=1):
                 title = self._book.parts[number - 1].title or f"Chapter {number}"
-                lengths.append(chapter.duration.total_seconds())
-                levels.append(round(loudness(profile(chapter)), 1))
                 with tempfile.TemporaryFile(prefix="pressroom-") as mp3:
                     tags = {
                         "title": title,
@@ -105,7 +87,7 @@ class Joiner:
                     }
                     named = [part for name, value in tags.items() for part in ("-metadata", f"{name}={value}")]
                     chapter.file.seek(0)
-                    arguments = [*pcm_input(SAMPLE_RATE), *stream_tags()[:2], *named, *MP3]
+                    arguments = [*pcm_input(SAMPLE_RATE), *stream_tags(source_of(self._book.engine)), *named, *MP3]
                     with self._ffmpeg.start(
                         arguments, stdin=chapter.file, stdout=mp3, time_limit=ENCODING_LIMIT
                     ) as run:
@@ -114,7 +96,6 @@ class Joiner:
                     with archive.open(f"{number:03} {safe_name(title)}.mp3", "w", force_zip64=True) as entry:
                         while piece := mp3.read(2**20):
                             entry.write(piece)
-        return lengths, levels
 
     def _chapters(self) -> Iterator[Track]:
         """Yield the sound of each chapter; the next one takes its place."""
@@ -127,6 +108,8 @@ class Joiner:
                     chapter.append_silence(PASSAGE_GAP if place else timedelta())
                     self._append(chapter, self._task.stored(sound))
                 chapter.append_silence(TAIL)
+                self.lengths.append(chapter.duration.total_seconds())
+                self.levels.append(round(loudness(profile(chapter)), 1))
                 self._task.progress(number, len(self._book.parts) + 1)
                 yield chapter
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import tempfile
-from dataclasses import replace
 from datetime import timedelta
 
 from capabilities.audiobooks.kinds.audiobook import PassageInput
@@ -36,8 +35,8 @@ class PassageHandler(SpeakingHandler[PassageInput, AudioFile]):
         given = task.input
         if given.sound is None:
             return super().carry_out(task)
-        kept = task.store(task.stored(given.sound), suffix=SUFFIX)
-        return Done(AudioFile(artifact=kept, duration_seconds=given.seconds, voice=given.voice_name), credits=0)
+        kept = task.store(task.stored(given.sound.artifact), suffix=SUFFIX)
+        return Done(given.sound.model_copy(update={"artifact": kept}), engine=given.engine, credits=0)
 
     def speak(self, task: Task[PassageInput], speaking: SpeechRenderer) -> Outcome[AudioFile]:
         """Speak a passage."""
@@ -54,7 +53,7 @@ class PassageHandler(SpeakingHandler[PassageInput, AudioFile]):
                     run.write(block)
                 run.check()
             file.seek(0)
-            artifact = task.store(file, suffix=SUFFIX, made=replace(speaking.made))
+            artifact = task.store(file, suffix=SUFFIX, made=speaking.made)
             seconds = track.duration.total_seconds()
         sound = AudioFile(
             artifact=artifact, duration_seconds=seconds, voice=speaking.voice.id, warning=speaking.warning

@@ -2,6 +2,7 @@
 
 import json
 
+from capabilities.audiobooks.kinds.audiobook import MAX_TITLE
 from capabilities.audiobooks.kinds.plan import PlannedChapter, PlanRequest, ReadManuscript
 from capabilities.audiobooks.manuscripts.reading import read_manuscript
 from capabilities.speech.handlers.speech import EngineChooser
@@ -47,8 +48,8 @@ class PlanHandler(Handler[PlanRequest, ReadManuscript]):
         artifact = task.store(texts.encode(), suffix=".json")
         return Done(
             ReadManuscript(
-                title=found.title[:300],
-                author=found.author[:300],
+                title=found.title[:MAX_TITLE],
+                author=found.author[:MAX_TITLE],
                 chapters=chapters,
                 left_out=dict(found.left_out),
                 artifact=artifact,

@@ -16,6 +16,7 @@ from capabilities.speech.kinds.fields import (
     LanguageCode,
     SpokenInput,
     VoiceName,
+    is_auto,
 )
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import offered_voices
@@ -79,7 +80,7 @@ class AudiobookRequest(Request):
 
 
 class PassageInput(SpokenInput):
-    """A passage: what a worker speaks; `sound` is that of the same passage in an earlier audiobook."""
+    """A passage: what a worker speaks; `sound` and `engine` are those of an equal one in an earlier audiobook."""
 
     has_strict_marks: ClassVar[bool] = False
 
@@ -87,8 +88,8 @@ class PassageInput(SpokenInput):
     title: str = ""
     book: str = ""
     author: str = ""
-    sound: str | None = None
-    seconds: float = 0.0
+    sound: AudioFile | None = None
+    engine: str | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -166,7 +167,7 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, AudioFile]):
                 max_length=MAX_CHARACTERS,
             )
         voices = offered_voices(offers)
-        is_detected = (request.language or "").strip().lower() == "auto"
+        is_detected = is_auto(request.language)
         voice = voices.pick(
             voice_name=request.voice_name,
             language=None if is_detected else request.language,

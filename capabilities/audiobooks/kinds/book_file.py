@@ -56,7 +56,7 @@ class BookFile(Kind[BookFileRequest, BookFileInput, MadeBook]):
     example: ClassVar[Mapping[str, str]] = {"format": "m4b"}
     origins: ClassVar[Mapping[str, Origin]] = {"": "synthetic"}
     answer = Answer("audio/mp4", alternatives=("application/zip",))
-    limits = Limits(run=timedelta(hours=4), stall=timedelta(minutes=15))
+    limits = Limits(run=timedelta(hours=4))
 
     def items(self, request: BookFileRequest) -> list[NewItem[BookFileInput]]:
         """Return the file as one item, free of charge; the route adds its parts."""

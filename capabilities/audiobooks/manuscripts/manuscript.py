@@ -3,11 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from capabilities.audiobooks.kinds.audiobook import MAX_CHAPTERS, MAX_CHARACTERS, MAX_TITLE
 from pipeline.errors import InvalidRequest
-
-#: Most characters of a book, and most chapters.
-MAX_CHARACTERS, MAX_CHAPTERS = 2_000_000, 2_000
-MAX_TITLE = 300
 
 
 class ManuscriptUnreadable(InvalidRequest):

@@ -20,6 +20,11 @@ from workers.media.marks.marking import BY_RULES, TRAINED, Made
 Uttered = tuple[Sequence[Span], Utterance | None]
 
 
+def source_of(engine: str) -> str:
+    """Return the digital source type of an engine's sound."""
+    return BY_RULES if engine == FALLBACK else TRAINED
+
+
 @dataclass(frozen=True, slots=True)
 class SpokenLine:
     """A line, the silence before it and its sound; `utterance` is None if it has no word."""
@@ -53,8 +58,7 @@ class SpeechRenderer:
     @property
     def made(self) -> Made:
         """The mark for its sound."""
-        source = BY_RULES if self.engine.name == FALLBACK else TRAINED
-        return Made(self.engine.name, source=source, model=self.engine.model_of(self.voice.id))
+        return Made(self.engine.name, source=source_of(self.engine.name), model=self.engine.model_of(self.voice.id))
 
     def perform(self, script: Sequence[ScriptLine], *, stop: Callable[[], bool]) -> Iterator[SpokenLine]:
         """Yield the spoken lines of a script in order, as many at once as the engine can.

@@ -26,6 +26,11 @@ LanguageCode = Annotated[str, StringConstraints(min_length=1, max_length=35)]
 VoiceName = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
+def is_auto(language: str | None) -> bool:
+    """Return whether a language is to be detected."""
+    return (language or "").strip().lower() == AUTO
+
+
 class SpokenRequest(Request):
     """A text and the voice that speaks it."""
 
@@ -60,7 +65,7 @@ class SpokenRequest(Request):
     @property
     def is_detected(self) -> bool:
         """Whether to detect the language."""
-        return (self.language or "").strip().lower() == AUTO
+        return is_auto(self.language)
 
     @property
     def paragraph_gap(self) -> timedelta:

@@ -25,6 +25,7 @@ from api.work.work import Work
 from capabilities.speech.kinds.fields import SpokenRequest
 from capabilities.speech.kinds.lexicon import LexiconEntry, LexiconTooLong, entries_in
 from capabilities.speech.voices.offered_voices import offered_voices
+from capabilities.speech.voices.voices import Voice
 from pipeline.accounts.keys import Caller
 from pipeline.database import Row, Statement
 from pipeline.errors import InvalidRequest
@@ -145,12 +146,7 @@ class SpeakingWork(Work):
         voice = offered_voices(offers).pick(
             voice_name=request.voice_name, language=request.stated_language, characters=len(request.text)
         )
-        # If the language is to be detected, the worker drops the entries of other languages.
-        wanted = [
-            entry for entry in entries if entry.language is None or request.is_detected or voice.speaks(entry.language)
-        ]
-        # The last of two entries for the same word counts: the one with a region.
-        wanted.sort(key=lambda entry: len(entry.language or ""))
+        wanted = usable(entries, voice, is_detected=request.is_detected)
         # In a thread, since a thousand entries in a text of 50,000 characters take 70 ms.
         try:
             found = list(map(as_json, await asyncio.to_thread(entries_in, request.text, wanted)))
@@ -173,6 +169,13 @@ class SpeakingWork(Work):
         if len(self._known) > MAX_CACHED:
             self._known.popitem(last=False)
         return entries
+
+
+def usable(entries: list[LexiconEntry], voice: Voice, *, is_detected: bool) -> list[LexiconEntry]:
+    """Return the entries for a voice. If the language is to be detected, the worker drops those of other languages."""
+    found = [entry for entry in entries if entry.language is None or is_detected or voice.speaks(entry.language)]
+    # The last of two entries for the same word counts: the one with a region.
+    return sorted(found, key=lambda entry: len(entry.language or ""))
 
 
 class SpeakingStream(SpeakingWork, StreamedWork):
