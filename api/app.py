@@ -61,7 +61,6 @@ def create_app(
     artifacts: Artifacts,
     kinds: Kinds,
 ) -> RequestMiddleware:
-    """Return the ASGI application."""
     services = Services(settings, database=database, client=client, artifacts=artifacts, kinds=kinds)
     dashboard = Dashboard(services)
     compression = Compression(from_bytes=settings.api.compress_from_bytes)
@@ -78,7 +77,7 @@ def create_app(
             app.add_route(route, resource(services, kind, route))
     resources: dict[str, Callable[[Services], object]] = dict(RESOURCES)
     for family in families:
-        services.error_forms.add(getattr(family, "ERROR_FORMS", {}))
+        services.error_forms |= getattr(family, "ERROR_FORMS", {})
         resources |= family.RESOURCES
     for path, build in resources.items():
         app.add_route(path, build(services))

@@ -23,7 +23,6 @@ class Routes(Protocol):
 
 
 def load_routes() -> list[Routes]:
-    """Return the routes of all capabilities that add resources."""
     return [cast("Routes", part) for part in parts("routes") if hasattr(part, "RESOURCES")]
 
 

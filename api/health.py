@@ -27,12 +27,6 @@ PROBE_SECONDS = 2.0
 PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class NotReadyYet(ServiceUnavailable):
-    """A dependency of the service is missing."""
-
-    code = "not_ready"
-
-
 class Health(BaseModel):
     """The state of the process."""
 
@@ -70,7 +64,7 @@ class Ready(Resource):
         if self._services.waiting.is_draining:
             missing.append("the process is stopping")
         if missing:
-            raise NotReadyYet(f"Missing: {', '.join(missing)}.", missing=missing)
+            raise ServiceUnavailable(f"Missing: {', '.join(missing)}.", code="not_ready", missing=missing)
         show_json(resp, Health(status="ready"))
 
     async def _schema(self) -> list[str]:
@@ -121,10 +115,9 @@ class Exposition(Resource):
 
     async def _processes(self) -> list[Process]:
         try:
-            found = read_processes(await self._services.client.hgetall(PROCESSES))
+            return read_processes(await self._services.client.hgetall(PROCESSES))
         except REDIS_AWAY:
             return []
-        return [process for process in found if not process.is_gone]
 
     async def _read(self, statement: Statement[Any]) -> Any:
         """Return what is read; None: the database is away."""

@@ -26,7 +26,6 @@ class Call:
     then: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """Return the call for the page's script."""
         return asdict(self)
 
 
@@ -104,10 +103,8 @@ class TryPage:
 
     @property
     def path(self) -> str:
-        """The page's address."""
         return f"/dashboard/try/{self.slug}"
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """All kinds of the page."""
         return (*(trial.kind for trial in self.trials), *self.besides)

@@ -13,8 +13,8 @@ class PressroomError(Exception):
     may have a `message`, a `retry_after` and a `field` that all its errors share: the field, header or parameter of the
     request that is at fault, as `field` of the details says of a single error."""
 
-    title: ClassVar[str] = "Internal Server Error"
-    status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
+    title: str = "Internal Server Error"
+    status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR
     code: str = "internal_error"
     message: str = ""
     field: str | None = None

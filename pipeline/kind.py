@@ -229,7 +229,6 @@ class Kind(Generic[R, I, O]):
 
     @property
     def takes_files(self) -> bool:
-        """True if a request may bring files."""
         return bool(self.files or self.uploads or self.many_files)
 
     @property

@@ -17,7 +17,6 @@ GROUP = "pressroom.kinds"
 
 
 def own_kinds() -> list[AnyKind]:
-    """Return the kinds of our capabilities."""
     return [kind for part in parts("kinds") for kind in part.KINDS]
 
 
@@ -36,7 +35,6 @@ def load_kinds(settings: Settings) -> Kinds:
 
 
 def queues(kinds: Kinds) -> list[str]:
-    """Return the queues that have kinds, each once."""
     return list(dict.fromkeys(kind.queue for kind in kinds.values()))
 
 

@@ -40,11 +40,9 @@ class Console:
         self._writer.start()
 
     def say(self, text: str, *, name: str = "pressroom") -> None:
-        """Write a line of the supervisor."""
         self._put(name, text.encode().split(b"\n"), is_ours=True)
 
     def show(self, text: str) -> None:
-        """Write text without a name in front."""
         self._offer(text.encode() + b"\n", b"")
 
     def follow(self, descriptor: int, name: str) -> None:

@@ -72,7 +72,6 @@ class JobBar:
         self._weight, self._job = weight, None
 
     def show(self, job: "Job") -> None:
-        """Show the job's progress."""
         self._job = job
         part = (job.progress.done + job.progress.failed) / max(1.0, job.progress.total)
         self._bar.update(self._line, completed=self._before + part * self._weight)

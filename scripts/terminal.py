@@ -31,7 +31,6 @@ def plain(value: object) -> Text:
 
 
 def tell(text: str, *, style: str | None = None) -> None:
-    """Write a line to standard error."""
     Console(stderr=True, soft_wrap=True).print(plain(text), style=style, highlight=False)
 
 

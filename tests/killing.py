@@ -32,5 +32,5 @@ def _die_before_the_wake_up(waking: Any) -> None:
     waking.Waker._send_one = die_or_wake
 
 
-if "api.services.waking" in sys.modules:
-    _die_before_the_wake_up(sys.modules["api.services.waking"])
+if "api.services.services" in sys.modules:
+    _die_before_the_wake_up(sys.modules["api.services.services"])

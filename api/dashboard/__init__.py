@@ -40,7 +40,6 @@ class Dashboard:
 
 
 def load_navigation() -> list[Page]:
-    """Return all pages of the navigation."""
     return [page for module in _load_pages() for page in _pages(module)]
 
 

@@ -1,14 +1,21 @@
 """Forms: what a page's form has sent, once its CSRF token is right."""
 
+from abc import abstractmethod
+from typing import ClassVar
 from urllib.parse import parse_qs
 
 import falcon.asgi
 
+from api.dashboard.rendering import redirect
 from api.http.bodies.bodies import read_body, require_type
+from api.services.resource import Resource
 from api.services.services import Services
 from api.services.sessions import CSRF_HEADER, check_csrf_token
 from pipeline.accounts.sessions import Session
-from pipeline.errors import InvalidRequest
+from pipeline.errors import InvalidRequest, PressroomError
+from pipeline.log import get_logger
+
+log = get_logger(__name__)
 
 #: Fields of a form; a page lists fewer things than that.
 MAX_FIELDS = 2_000
@@ -19,7 +26,6 @@ class Form(dict[str, list[str]]):
     """The fields of a form, each with all its values."""
 
     def text(self, name: str, default: str = "") -> str:
-        """Return a field's last value, without spaces around it."""
         return self[name][-1].strip() if name in self else default
 
     def texts(self, name: str) -> list[str]:
@@ -27,7 +33,6 @@ class Form(dict[str, list[str]]):
         return self.get(name, [])
 
     def is_ticked(self, name: str) -> bool:
-        """Return whether a box is ticked."""
         return name in self
 
 
@@ -56,3 +61,33 @@ def _parse(body: bytes) -> Form:
     if any("\0" in text for name, values in fields.items() for text in (name, *values)):
         raise InvalidRequest("The form contains a NUL character. Remove it.", code="text_has_nul")
     return Form(fields)
+
+
+class OperatorForm(Resource):
+    """POST of a form for operators."""
+
+    #: The page that says what was done, or why not.
+    page: ClassVar[str]
+    #: What is logged: an event, and the fields that say what was changed.
+    event: ClassVar[str]
+    logged: ClassVar[tuple[str, ...]]
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        session = await self._services.sessions.require_operator(req, resp)
+        form = await read_form(req, session)
+        try:
+            text = await self.change(form)
+        except PressroomError as error:
+            redirect(req, resp, self.back(form), error.message, "bad")
+            return
+        sent = {name: form.text(name) for name in self.logged if form.text(name)}
+        log.info(self.event, **sent, by=str(session.account_id))
+        redirect(req, resp, self.back(form), text)
+
+    def back(self, form: Form) -> str:
+        """Return the path of the page to go on with."""
+        return self.page
+
+    @abstractmethod
+    async def change(self, form: Form) -> str:
+        """Do what the form asks for; return what was done. Raises PressroomError."""

@@ -36,12 +36,6 @@ NOT_KEPT = {
 }
 
 
-class ActionUnknown(InvalidRequest):
-    """There is no such action."""
-
-    code = "action_unknown"
-
-
 @dataclass
 class ActionDone:
     """The outcome of an action: the jobs changed (for a retry, the new ones), and the reasons for the others."""
@@ -65,10 +59,10 @@ class JobActions:
         self.by_name |= {"keep": partial(self._keep, keeps=True), "let go": partial(self._keep, keeps=False)}
 
     async def carry_out(self, name: str, job_ids: Sequence[str]) -> ActionDone:
-        """Apply an action to each job. Raises ActionUnknown."""
         action = self.by_name.get(name)
         if action is None:
-            raise ActionUnknown(f"{name[:60]!r} can't be done with jobs; there is {', '.join(self.by_name)}.")
+            message = f"{name[:60]!r} can't be done with jobs; there is {', '.join(self.by_name)}."
+            raise InvalidRequest(message, code="action_unknown")
         done = ActionDone()
         for job_id in list(dict.fromkeys(job_ids))[:MOST_JOBS]:
             try:

@@ -61,10 +61,9 @@ class Notices:
     async def _processes(self) -> list[Process]:
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
-                found = read_processes(await self._services.client.hgetall(HASH))
+                return read_processes(await self._services.client.hgetall(HASH))
         except (*REDIS_AWAY, TimeoutError):
             return []
-        return [one for one in found if not one.is_gone]
 
     async def _pools(self) -> list[Pool]:
         if not supervision.is_supervised():

@@ -28,7 +28,6 @@ class Preview:
 
 
 async def preview_of(services: Services, job: Job) -> Preview:
-    """Return the preview of a job's result."""
     kind = services.kinds.get(job.kind)
     if kind is None or job.items_total > MOST_ITEMS:
         return Preview("none")

@@ -1,10 +1,14 @@
 """Rendering: pages made of templates, with what all pages have; and what pages answer besides."""
 
+import base64
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import timedelta
 from http import HTTPStatus
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import parse_qsl, urlencode
 
 import falcon
 import falcon.asgi
@@ -12,14 +16,21 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 
 from api.capabilities import dashboard_folders
 from api.dashboard.filters import FILTERS
-from api.dashboard.flashes import Flash, Tone, take_flash, write_flash
 from api.dashboard.notices import Notices
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.static_files import Static
+from api.http.cookies import Cookies
 from api.http.request_context import context_of
 from api.services.services import Services
 from pipeline.errors import PressroomError
 
+COOKIE = "pressroom_flash"
+#: The next page comes at once.
+LASTS = timedelta(minutes=1)
+#: Browsers keep at most 4,096 bytes of a cookie; the text is in base64.
+MAX_LENGTH = 500
+
+Tone = Literal["good", "bad", "plain"]
 HOME = "/dashboard"
 #: Written by live.js; without it, the reader's system decides between day and night.
 THEME_COOKIE = "pressroom_theme"
@@ -35,6 +46,34 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """A sentence for the reader of the next page."""
+
+    text: str
+    tone: Tone = "good"
+
+
+def write_flash(cookies: Cookies, req: falcon.asgi.Request, resp: falcon.asgi.Response, flash: Flash) -> None:
+    shown = asdict(Flash(flash.text[:MAX_LENGTH], flash.tone))
+    value = base64.urlsafe_b64encode(json.dumps(shown).encode()).decode().rstrip("=")
+    cookies.write(req, resp, COOKIE, value, lasts=LASTS)
+
+
+def take_flash(cookies: Cookies, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Flash | None:
+    """Return the flash that waits, if there is one, and have the browser forget it."""
+    value = cookies.read(req, COOKIE)
+    if value is None:
+        return None
+    cookies.delete(req, resp, COOKIE)
+    try:
+        found = json.loads(base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)))
+        tone: Tone = found["tone"] if found["tone"] in {"good", "bad"} else "plain"
+        return Flash(str(found["text"])[:MAX_LENGTH], tone)
+    except (ValueError, KeyError, TypeError):  # not one of ours
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +104,6 @@ class Renderer:
         self._environment.globals |= {"static": static.url, "icon": static.icon}
 
     async def render(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, template: str, **values: Any) -> None:
-        """Answer with a page; see `render`."""
         session = await self.services.sessions.find(req)
         resp.content_type = falcon.MEDIA_HTML
         resp.set_headers(HEADERS)
@@ -118,7 +156,6 @@ class Renderer:
     def redirect(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, path: str, flash: Flash | None = None
     ) -> None:
-        """Answer with another page's address; see `redirect`."""
         resp.status = falcon.HTTP_303
         resp.location = path
         if flash is not None:
@@ -135,7 +172,6 @@ class Renderer:
 
 
 def is_page(path: str) -> bool:
-    """Return whether a path is one of the dashboard's."""
     return path == HOME or path.startswith(f"{HOME}/")
 
 
@@ -152,3 +188,16 @@ def redirect(
 ) -> None:
     """Answer a form: the browser gets the page at `path`, which shows `text` once."""
     req.context.renderer.redirect(req, resp, path, Flash(text, tone) if text else None)
+
+
+def neighbours(req: falcon.asgi.Request, *, offset: int, size: int, has_more: bool) -> dict[str, str | None]:
+    """Return the addresses of the pages before and after the one at `offset`, None where there is none."""
+    kept = {name: value for name, value in parse_qsl(req.query_string) if name != "offset"}
+
+    def address(place: int) -> str:
+        return f"{req.path}?{urlencode(kept | ({'offset': str(place)} if place else {}))}".rstrip("?")
+
+    return {
+        "previous": address(max(0, offset - size)) if offset else None,
+        "next": address(offset + size) if has_more else None,
+    }

@@ -69,7 +69,6 @@ class StaticFiles:
         self._static = static
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, digest: str, name: str) -> None:
-        """Answer with a file; while a new version starts, pages of the old one get the new file."""
         found = self._static.by_name.get(name)
         if found is None:
             raise falcon.HTTPNotFound

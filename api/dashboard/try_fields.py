@@ -50,7 +50,6 @@ class FormField:
 
     @property
     def shown(self) -> str:
-        """The initial value."""
         value = self.default if self.value is None else self.value
         if value is None:
             return ""

@@ -61,7 +61,6 @@ class Compression:
     async def process_response(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, req_succeeded: bool
     ) -> None:
-        """Compress the answer if its client accepts gzip."""
         body = _body_of(resp)
         if not self._from_bytes or body is None:
             return

@@ -8,14 +8,15 @@ import re
 import socket
 import struct
 import termios
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
 from gunicorn.asgi.protocol import ASGIProtocol
 
 from api.http.address import is_uncounted, subscriber_of
-from api.http.refusals import HeadTooSlow, TooManyConnections, refusal_of
-from pipeline.errors import PressroomError
+from api.http.refusals import refusal_of, too_slow
+from pipeline.errors import PressroomError, RateLimitExceeded
 from pipeline.log import get_logger
 
 log = get_logger(__name__)
@@ -47,14 +48,12 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
     _unread_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin, and time the first head."""
         super().connection_made(transport)
         self.worker.connections.add(self)
         self._time_head(1)
         self._count(transport.get_extra_info("peername"))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
         if self._head_timer is not None:
             self._head_timer.cancel()
         self._stop_looking_at_unread()
@@ -67,7 +66,6 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read, or drop what a refused client sends."""
         if self._is_lingering:
             return
         self._has_begun = True
@@ -89,7 +87,6 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
 
     @property
     def is_new(self) -> bool:
-        """Whether no request has arrived yet."""
         return bool(self.req_count <= 1)
 
     def close_if_idle(self) -> None:
@@ -106,7 +103,14 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
         self._subscriber = subscriber_of(address)
         self.worker.subscribers[self._subscriber] += 1
         if self.worker.subscribers[self._subscriber] > limit:
-            self._refuse(TooManyConnections(limit))
+            self._refuse(
+                RateLimitExceeded(
+                    f"This address has {limit:,} connections open, which is the most. Close some, or use them again.",
+                    code="too_many_connections",
+                    retry_after=timedelta(seconds=1),
+                    limit=limit,
+                )
+            )
 
     def _time_head(self, number: int) -> None:
         """Limit the time for a request's head."""
@@ -126,9 +130,8 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
             return
         if self._has_begun:
             seconds = self.worker.header_seconds
-            self._refuse(
-                HeadTooSlow(f"The head of the request did not end within {seconds:g} seconds. Send it at once.")
-            )
+            message = f"The head of the request did not end within {seconds:g} seconds. Send it at once."
+            self._refuse(too_slow("head_too_slow", message))
         else:
             self._keepalive_timeout()
 

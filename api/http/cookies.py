@@ -28,7 +28,6 @@ class Cookies:
         self._set(req, resp, name, value, datetime.now(UTC) + lasts)
 
     def delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, name: str) -> None:
-        """Have the browser forget a cookie."""
         self._set(req, resp, name, "", datetime.fromtimestamp(0, UTC))
 
     def _set(

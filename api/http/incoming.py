@@ -1,11 +1,10 @@
 """Incoming: a request's body as it comes from the network, and how long it may take."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from http import HTTPStatus
 from time import monotonic
 from typing import Any
 
-from pipeline.errors import InvalidRequest
+from api.http.refusals import too_slow
 
 #: A body is looked at whenever it was waited for so many seconds, and must have come with so many bytes a second since
 #: the last look. Without it a byte now and then keeps a connection open for ever, and with it what has come.
@@ -13,14 +12,6 @@ GRACE_SECONDS, LEAST_RATE = 30.0, 1_000
 
 #: ASGI's channel on which a request's body comes.
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
-
-
-class BodyTooSlow(InvalidRequest):
-    """A body comes so slowly that it is not waited for."""
-
-    title = "Request Timeout"
-    status = HTTPStatus.REQUEST_TIMEOUT
-    code = "body_too_slow"
 
 
 class Incoming:
@@ -35,7 +26,7 @@ class Incoming:
         self._is_refused = False
 
     async def __call__(self) -> Mapping[str, Any]:
-        """Return what comes next. Raises BodyTooSlow, once; only the time counts in which the body is waited for."""
+        """Return what comes next. Raises Refusal, once; only the time counts in which the body is waited for."""
         if self._is_refused:
             return {"type": "http.disconnect"}
         began = monotonic()
@@ -48,9 +39,10 @@ class Incoming:
         if not self.has_ended and self._waited > GRACE_SECONDS:
             if self._bytes < LEAST_RATE * self._waited:
                 self._is_refused = True
-                raise BodyTooSlow(
+                raise too_slow(
+                    "body_too_slow",
                     f"Of the body {self._bytes:,} bytes have come within {self._waited:.0f} seconds; "
-                    f"send it with {LEAST_RATE:,} bytes a second or more."
+                    f"send it with {LEAST_RATE:,} bytes a second or more.",
                 )
             self._waited, self._bytes = 0.0, 0
         return message

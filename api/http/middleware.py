@@ -50,7 +50,6 @@ class RequestMiddleware:
         self.drain = drain
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Serve one request, or the lifespan."""
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return

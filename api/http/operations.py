@@ -46,7 +46,6 @@ class Operation:
     is_open: bool = False
 
     def __call__(self, method: Method) -> Method:
-        """Attach the declaration to the method."""
         method.operation = self  # type: ignore[attr-defined]
         return method
 

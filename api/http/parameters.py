@@ -39,7 +39,6 @@ class Parameter(Generic[Value]):
     parse: Callable[[str | None], Value]
 
     def read(self, req: falcon.asgi.Request) -> Value:
-        """Return the parameter's value. Raises ParameterInvalid."""
         if self.schema.get("type") != "array":
             return self.parse(req.get_param(self.name))
         sent = req.get_param_as_list(self.name)
@@ -53,8 +52,6 @@ class Parameter(Generic[Value]):
 
 
 def whole(name: str, meaning: str, *, default: int = 0, least: int = 0, most: int = MAX_OFFSET) -> Parameter[int]:
-    """Return a parameter that is a whole number within bounds."""
-
     def parse(text: str | None) -> int:
         if text is None:
             return default
@@ -99,8 +96,6 @@ def choices(name: str, meaning: str, known: Collection[str], *, items: Json | No
 
 
 def flag(name: str, meaning: str, *, default: bool | None = None) -> Parameter[bool | None]:
-    """Return a parameter that is true or false."""
-
     def parse(text: str | None) -> bool | None:
         if text not in {None, "true", "false"}:
             raise ParameterInvalid(name, str(text), "send one of true, false.")
@@ -180,7 +175,6 @@ UNTIL = moment(
 
 
 def limit(default: int, most: int) -> Parameter[int]:
-    """Return the parameter for the length of a page."""
     return whole("limit", "Entries per page.", default=default, least=1, most=most)
 
 

@@ -52,7 +52,6 @@ class RequestContext:
 
     @classmethod
     def begin(cls, scope: Mapping[str, Any]) -> "RequestContext":
-        """Return the context of an ASGI request."""
         request_id = ""
         is_body_held = has_body = False
         traceparent = None
@@ -81,6 +80,5 @@ class RequestContext:
 
 
 def context_of(req: falcon.asgi.Request) -> RequestContext:
-    """Return the context of a Falcon request."""
     context: RequestContext = req.scope[SCOPE_KEY]
     return context

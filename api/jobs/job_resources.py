@@ -61,7 +61,6 @@ class JobNotFinished(Conflict):
 
 
 def read_job_id(text: str) -> UUID:
-    """Return the job id in a path. Raises JobNotFound."""
     try:
         job_id = UUID(text)
     except ValueError:
@@ -95,7 +94,6 @@ def read_filter(req: falcon.asgi.Request, caller: Caller, kinds: Kinds) -> JobFi
 
 
 async def find_jobs(services: Services, wanted: JobFilter, *, limit: int, offset: int) -> JobPage:
-    """Return a page of jobs. Raises SearchTooLong."""
     statement = list_jobs(wanted, limit=limit, offset=offset)
     if wanted.text is None:
         return await services.database.run(statement)

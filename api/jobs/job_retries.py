@@ -20,12 +20,6 @@ from pipeline.jobs.resubmit import resubmission
 from pipeline.lifecycle.jobs import Job
 
 
-class NothingToRetry(Conflict):
-    """All of the job was delivered, or what was not can't be carried out a second time."""
-
-    code = "nothing_to_retry"
-
-
 class JobRetry(Resource):
     """POST /jobs/{id}/retry."""
 
@@ -55,7 +49,7 @@ async def retry_job(
 ) -> tuple[Job, int | None]:
     """Ask again for what an ended job did not deliver, at the same price; returns the new job and the balance.
 
-    While that runs, a further retry is the same job. Raises JobNotFinished, Gone, NothingToRetry, and what a new
+    While that runs, a further retry is the same job. Raises JobNotFinished, Gone, Conflict, and what a new
     request is refused with."""
     refuse_gone(job)
     if not job.is_final:
@@ -63,10 +57,11 @@ async def retry_job(
     kind = services.kinds.get(job.kind)
     submission = await services.database.run(resubmission(job, kind, services.settings)) if kind else None
     if kind is None or submission is None:
-        raise NothingToRetry(
+        raise Conflict(
             f"Nothing of this job can be tried again: of {job.items_total:,} {kind.unit if kind else 'items'}"
             f" {job.items_ok:,} were delivered, and uploaded files are deleted when their job ends."
-            f" To have it all made anew, send the request to {job.route} again."
+            f" To have it all made anew, send the request to {job.route} again.",
+            code="nothing_to_retry",
         )
     submission = replace(
         submission,

@@ -87,7 +87,6 @@ def _refusals(operation: Json) -> dict[str, Any]:
 
 
 def _operation(path: str, method: str, declared: Operation, schemas: Json) -> Json:
-    """Return an operation that a resource declares."""
     named = [one.document if isinstance(one, Parameter) else one for one in declared.parameters]
     statuses = [str(status) for status in declared.errors]
     if not declared.is_open:
@@ -139,7 +138,6 @@ def _body(declared: Operation, schemas: Json) -> Json:
 
 
 def _kind_operation(kind: AnyKind, route: str, schemas: Json) -> Json:
-    """Return the operation that asks for a kind."""
     return {
         "operationId": "post_" + route.strip("/").replace("/", "_").replace("-", "_"),
         "summary": kind.summary,

@@ -99,7 +99,6 @@ class Error(TypedDict):
 
 
 def ref(name: str) -> Json:
-    """Return a reference to a shared schema."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
@@ -168,10 +167,8 @@ def media(name: str) -> Json:
 
 
 def json_answer(schema: Json, description: str) -> Json:
-    """Return an answer of JSON."""
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
 def errors(statuses: Iterable[str]) -> Json:
-    """Return the shared error answers."""
     return {status: {"$ref": f"#/components/responses/{status}"} for status in statuses}

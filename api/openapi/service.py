@@ -16,7 +16,6 @@ from pipeline.settings import Settings
 
 
 def describe_service(kinds: Kinds, families: Sequence[Routes]) -> dict[str, Any]:
-    """Return the OpenAPI document of the whole service."""
     resources = dict(RESOURCES)
     described: dict[str, Any] = {}
     models: list[type[Any]] = []

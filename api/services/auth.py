@@ -23,7 +23,6 @@ BEARER = "bearer "
 
 
 def header_key(req: falcon.asgi.Request) -> str | None:
-    """Return the key in a header, if any."""
     if key := req.get_header("X-API-Key"):
         return key.strip()
     authorization = req.get_header("Authorization") or ""
@@ -33,7 +32,6 @@ def header_key(req: falcon.asgi.Request) -> str | None:
 
 
 def query_key(req: falcon.asgi.Request) -> str | None:
-    """Return the key in the query, if any."""
     return req.get_param("api_key")
 
 

@@ -9,6 +9,7 @@ import falcon.asgi
 from pydantic_core import to_json
 
 from api.http.bodies.bodies import drop_rest
+from api.http.error_forms import ShownError
 from api.http.request_context import RequestContext, context_of
 from api.services.services import Services
 from pipeline import errors
@@ -33,12 +34,6 @@ BY_STATUS = {
 }
 
 
-class RouteNotFound(errors.NotFound):
-    """The path does not exist."""
-
-    code = "route_not_found"
-
-
 class ErrorPages(Protocol):
     """Shows errors as pages."""
 
@@ -56,7 +51,8 @@ def show_document(
     request_id: str,
 ) -> None:
     """Answer with an error document, without any API key that was sent in a wrong field."""
-    shown = services.error_forms.shown(req.path, status, {**with_details(document), "request_id": request_id})
+    form = next((form for path, form in services.error_forms.items() if req.path.startswith(path)), ShownError)
+    shown = form(status, {**with_details(document), "request_id": request_id})
     resp.status = shown.status
     resp.set_headers(dict(shown.headers))
     resp.stream = resp.text = None
@@ -115,7 +111,7 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
 
 def _translated(req: falcon.asgi.Request, error: falcon.HTTPError) -> PressroomError:
     if isinstance(error, falcon.HTTPRouteNotFound):
-        return RouteNotFound("There is nothing at this path. GET /docs lists all routes.")
+        return errors.NotFound("There is nothing at this path. GET /docs lists all routes.", code="route_not_found")
     if isinstance(error, falcon.HTTPMethodNotAllowed):
         allowed = (error.headers or {}).get("Allow", "")  # type: ignore[union-attr]  # falcon sets a dict
         return errors.MethodNotAllowed(f"This path does not take {req.method}; it takes {allowed}.")

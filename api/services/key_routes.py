@@ -13,12 +13,6 @@ ALWAYS = ("/jobs", "/v1/models")
 NEVER = ("/keys",)
 
 
-class RouteNotAllowed(Forbidden):
-    """The API key is limited to other routes."""
-
-    code = "route_not_allowed"
-
-
 class RouteUnknown(InvalidRequest):
     """A key can't be limited to this route."""
 
@@ -37,11 +31,12 @@ def check_routes(routes: Sequence[str] | None, known: Collection[str]) -> None:
 
 
 def require_route(caller: Caller, route: str) -> None:
-    """Refuse a key that may not use a route (a path template). Raises RouteNotAllowed."""
+    """Refuse a key that may not use a route (a path template). Raises Forbidden."""
     if caller.routes is None or caller.may_use(route) or _is_below(route, ALWAYS):
         return
     listed = ", ".join(caller.routes)
-    raise RouteNotAllowed(f"This API key may only be used for {listed}, not for {route}. Use another key.")
+    message = f"This API key may only be used for {listed}, not for {route}. Use another key."
+    raise Forbidden(message, code="route_not_allowed")
 
 
 def limitable_routes(operations: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class Links:
         return _replace(media, base, await self._current()) if _has_link(media) else media
 
     async def verify(self, name: str, query: str) -> datetime:
-        """Return the expiry of a valid link. Raises LinkInvalid, LinkExpired, ServiceUnavailable."""
+        """Return the expiry of a valid link. Raises LinkInvalid, Gone, ServiceUnavailable."""
         return verify_link(name, query, await self._current(), now=datetime.now(UTC))
 
     async def _current(self) -> Sequence[SigningKey]:

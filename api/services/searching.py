@@ -36,7 +36,6 @@ class Searches:
         self._own: WeakValueDictionary[UUID | None, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self, account_id: UUID | None, search: Statement[Result]) -> Result:
-        """Run an account's search. Raises SearchTooLong."""
         own = self._own.setdefault(account_id, asyncio.Lock())
         async with own, self._turn:
             try:

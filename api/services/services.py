@@ -10,7 +10,7 @@ import redis.asyncio
 
 from api.http.address import counted_address, read_networks
 from api.http.cookies import Cookies
-from api.http.error_forms import ErrorForms
+from api.http.error_forms import ErrorForm
 from api.http.request_context import context_of
 from api.services.auth import Authenticator, header_key, query_key
 from api.services.key_routes import require_route
@@ -20,10 +20,9 @@ from api.services.searching import Searches
 from api.services.sessions import Sessions
 from api.services.streaming import Streams
 from api.services.waiting import WaitingRequests
-from api.services.waking import Waker
 from pipeline.accounts.keys import Caller
 from pipeline.database import AsyncDatabase
-from pipeline.database.coalescing import StatementCoalescer
+from pipeline.database.coalescing import Coalescer, StatementCoalescer
 from pipeline.limits.rate_limits import RateLimits
 from pipeline.log import get_logger, held
 from pipeline.operations.metrics import Metrics
@@ -34,14 +33,40 @@ from pipeline.storage import streams
 from pipeline.storage.artifacts import Artifacts
 from pipeline.tracing.tracing import open_tracer
 from pipeline.wakes import notices
+from pipeline.wakes.broker import add_wake
 from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
-
 #: How often metrics are sent.
 FLUSH_EVERY_SECONDS = 1.0
 #: Longest read of notices, and the pause after Redis failed.
 NOTICE_SECONDS = 1.0
+
+
+class Waker:
+    """Sends wake-ups one at a time; those of one queue that are due meanwhile become one."""
+
+    def __init__(self, client: "redis.asyncio.Redis") -> None:
+        self._client = client
+        self._queues: Coalescer[str, None] = Coalescer(self._send)
+
+    def wake(self, queue: str) -> None:
+        """Wake a queue's pool soon; call it after the commit."""
+        self._queues.ask(queue)
+
+    async def _send(self, queues: list[str]) -> list[None]:
+        for queue in dict.fromkeys(queues):
+            await self._send_one(queue)
+        return [None] * len(queues)
+
+    async def _send_one(self, queue: str) -> None:
+        pipe = self._client.pipeline(transaction=False)
+        add_wake(pipe, queue)
+        try:
+            await pipe.execute()
+        except REDIS_AWAY as error:
+            # The pool looks by itself within a second.
+            log.warning("wake-up not sent", queue=queue, error=str(error))
 
 
 class Services:
@@ -76,7 +101,8 @@ class Services:
         self.cookies = Cookies(self.proxies)
         self.sessions = Sessions(database, settings.dashboard, self.cookies)
         self.links = Links(database)
-        self.error_forms = ErrorForms()
+        #: By the beginnings of the paths that have them; set by create_app.
+        self.error_forms: dict[str, ErrorForm] = {}
         #: Large requests are checked one at a time: several threads would slow down the event loop.
         self.large_requests = asyncio.Semaphore(1)
         self.searches = Searches(database)
@@ -85,7 +111,6 @@ class Services:
         self._background: list[asyncio.Task[None]] = []
 
     async def process_startup(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
-        """Connect, and start the background tasks."""
         held.begin()
         await self.database.open()
         for work in self._endless():
@@ -108,7 +133,7 @@ class Services:
     async def authenticate(self, req: falcon.asgi.Request, key: object) -> Caller:
         """Return the caller by key or, without one, by the dashboard's cookie.
 
-        Raises Unauthorized, RateLimitExceeded, RouteNotAllowed, or CsrfTokenInvalid."""
+        Raises Unauthorized, RateLimitExceeded, Forbidden, or CsrfTokenInvalid."""
         if not key and (session := await self.sessions.of_api_request(req)) is not None:
             return session.caller
         caller = await self.authenticator.caller(key, address=lambda: counted_address(req, self.proxies))
@@ -125,7 +150,6 @@ class Services:
         return caller
 
     async def show_rate_limit(self, req: falcon.asgi.Request, caller: Caller) -> None:
-        """Set the rate limit headers."""
         rate_limit = await self.limits.status(caller)
         context_of(req).headers.update(rate_limit.headers())
 

@@ -35,13 +35,6 @@ class CsrfTokenInvalid(Forbidden):
     )
 
 
-class OperatorsOnly(Forbidden):
-    """The page is for operators."""
-
-    code = "operators_only"
-    message = "This page is for operators. `pressroom accounts operator ACCOUNT` makes an account one."
-
-
 class Sessions:
     """Finds, begins and ends sessions."""
 
@@ -76,10 +69,11 @@ class Sessions:
         return session
 
     async def require_operator(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
-        """Return the session of an operator. Raises HTTPSeeOther, OperatorsOnly."""
+        """Return the session of an operator. Raises HTTPSeeOther, Forbidden."""
         session = await self.require(req, resp)
         if not session.is_operator:
-            raise OperatorsOnly
+            message = "This page is for operators. `pressroom accounts operator ACCOUNT` makes an account one."
+            raise Forbidden(message, code="operators_only")
         return session
 
     async def of_api_request(self, req: falcon.asgi.Request) -> Session | None:
@@ -103,7 +97,6 @@ class Sessions:
         return begun
 
     async def end(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Sign out."""
         session = await self.find(req)
         if session is not None:
             await self._database.run(end_session(session.token_hash))
@@ -117,6 +110,5 @@ class Sessions:
 
 
 def check_csrf_token(expected: str, sent: str) -> None:
-    """Raise CsrfTokenInvalid for a wrong token."""
     if not hmac.compare_digest(expected.encode(), sent.encode("utf-8", "replace")):
         raise CsrfTokenInvalid

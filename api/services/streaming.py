@@ -35,7 +35,6 @@ class Feed:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the first part exists."""
         return self.parts.count > 0
 
     def tell(self, parts: Parts | None = None, *, has_ended: bool = False) -> None:
@@ -46,12 +45,10 @@ class Feed:
         self._changed.set()
 
     async def begun(self) -> None:
-        """Return once the first part exists."""
         while not self.has_begun:
             await self.wait()
 
     async def wait(self) -> None:
-        """Return once the stream has moved on."""
         await self._changed.wait()
         self._changed.clear()
 

@@ -17,32 +17,12 @@ log = get_logger(__name__)
 LOOK_EVERY_SECONDS = 1.0
 
 
-class Stopping(ServiceUnavailable):
-    """This process is stopping, and accepts no request that would wait."""
-
-    code = "restarting"
-    message = "The service is restarting. No job was made and nothing was charged; send the request again."
-    retry_after = timedelta(seconds=1)
-
-
 class Restarting(ServiceUnavailable):
     """This process is stopping; the job goes on."""
 
     code = "restarting"
     message = "The service is restarting. The job goes on: read it at Location, or send the same Idempotency-Key again."
     retry_after = timedelta(seconds=1)
-
-
-class TooManyWaiting(ServiceUnavailable):
-    """The process has its most waiting requests."""
-
-    code = "too_many_waiting"
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(
-            f"{limit:,} requests are waiting already. Nothing was charged; use Prefer: respond-async, or try again.",
-            retry_after=timedelta(seconds=2),
-        )
 
 
 class Waiter:
@@ -63,7 +43,6 @@ class Waiter:
         return True
 
     def tell(self, error: Exception | None = None) -> None:
-        """End the wait."""
         if self._ended.done():
             return
         if error is None:
@@ -85,14 +64,20 @@ class WaitingRequests:
 
     @contextmanager
     def enter(self, job_id: UUID, *, waits: bool = True) -> Iterator[Waiter]:
-        """Take a place; a request that does not wait needs none. Raises TooManyWaiting, Stopping."""
+        """Take a place; a request that does not wait needs none. Raises ServiceUnavailable."""
         if not waits:
             yield Waiter(job_id, has_place=False)
             return
         if self.is_draining:
-            raise Stopping
+            message = "The service is restarting. No job was made and nothing was charged; send the request again."
+            raise ServiceUnavailable(message, code="restarting", retry_after=timedelta(seconds=1))
         if self._count >= self._capacity:
-            raise TooManyWaiting(self._capacity)
+            raise ServiceUnavailable(
+                f"{self._capacity:,} requests are waiting already. Nothing was charged; use Prefer: respond-async, or"
+                " try again.",
+                code="too_many_waiting",
+                retry_after=timedelta(seconds=2),
+            )
         waiter = Waiter(job_id, has_place=True)
         self._waiters.setdefault(job_id, set()).add(waiter)
         self._count += 1
@@ -118,7 +103,6 @@ class WaitingRequests:
                 waiter.tell(Restarting())
 
     def tell(self, job_ids: list[UUID]) -> None:
-        """End the waits for these jobs."""
         for job_id in job_ids:
             for waiter in self._waiters.get(job_id, ()):
                 waiter.tell()

@@ -35,13 +35,6 @@ class WebhookNotFound(NotFound):
     message = "There is no such webhook. GET /webhooks lists yours."
 
 
-class TooManyWebhooks(Conflict):
-    """The account has the most webhooks that it may have."""
-
-    code = "too_many_webhooks"
-    message = f"The account has {MAX_WEBHOOKS} webhooks, the most it may have. Delete one first."
-
-
 class DeliveryNotFound(NotFound):
     """There is no such delivery, or it is another account's."""
 
@@ -71,12 +64,13 @@ async def find_own_webhook(services: Services, caller: Caller, webhook_id: str) 
 
 
 async def add_webhook(services: Services, caller: Caller, wanted: AddedWebhookRequest) -> AccountWebhook:
-    """Add a webhook to an account. Raises InvalidRequest, TooManyWebhooks."""
+    """Add a webhook to an account. Raises InvalidRequest, Conflict."""
     url, events = _check(services, wanted)
     webhook = NewWebhook(caller.account_id, url, events)
     *_, is_added = await services.database.run_together(list(add_to_webhooks(webhook, most=MAX_WEBHOOKS)))
     if not is_added:
-        raise TooManyWebhooks
+        message = f"The account has {MAX_WEBHOOKS} webhooks, the most it may have. Delete one first."
+        raise Conflict(message, code="too_many_webhooks")
     return await find_own_webhook(services, caller, str(webhook.id))
 
 
@@ -154,7 +148,6 @@ async def send_delivery_again(services: Services, caller: Caller, delivery_id: s
 
 
 def read_id(text: str, absent: type[NotFound]) -> UUID:
-    """Return the id in a path. Raises `absent`."""
     try:
         return UUID(text)
     except ValueError:

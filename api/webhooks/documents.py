@@ -12,9 +12,8 @@ from api.work.common_fields import ADDRESS
 from pipeline.kind import Request
 from pipeline.timestamps import Timestamp
 from pipeline.webhooks.accounts import AccountWebhook
-from pipeline.webhooks.events import EVENTS
+from pipeline.webhooks.events import EVENTS, message_id_of
 from pipeline.webhooks.log import DeliveryDetails, LoggedDelivery
-from pipeline.webhooks.signing import message_id_of
 
 State = Literal["pending", "delivered", "failed"]
 #: A wrong one is refused by name (api/work/common_fields.py).
@@ -74,7 +73,6 @@ class AccountWebhookDocument(WebhookSettingsDocument):
 
     @classmethod
     def of_one(cls, webhook: AccountWebhook) -> Self:
-        """Return the document of a webhook."""
         return cls.of(webhook, id=webhook.id, is_default=webhook.is_default)
 
 
@@ -124,7 +122,6 @@ class WebhookDelivery(BaseModel):
 
     @classmethod
     def of(cls, delivery: LoggedDelivery) -> Self:
-        """Return a delivery for its account."""
         return cls.model_validate(
             {
                 **asdict(delivery),

@@ -19,27 +19,7 @@ from pipeline.kind import Response
 from pipeline.lifecycle.jobs import Delivery, Job, find_items
 
 
-class ResultExpired(Gone):
-    """The result was kept as long as promised."""
-
-    code = "result_expired"
-
-
-class ResultDeleted(Gone):
-    """The account has deleted the result."""
-
-    code = "result_deleted"
-    message = "The result was deleted, as its account asked; send the request again, with a new Idempotency-Key if any."
-
-
-class KindUnknown(ServiceUnavailable):
-    """This process does not know the job's kind: one of an older or newer version can answer."""
-
-    code = "kind_unknown"
-
-
 def show_json(resp: falcon.asgi.Response, media: Any, status: int = 200) -> None:
-    """Answer with a JSON document."""
     resp.status = status
     resp.content_type = falcon.MEDIA_JSON
     resp.data = to_json(media)
@@ -55,18 +35,22 @@ async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery
         _show_failure(services, resp, job)
         return
     if kind is None:
-        raise KindUnknown(f"This process does not know the kind {job.kind}; try again in a moment.")
+        # A process of an older or newer version can answer.
+        message = f"This process does not know the kind {job.kind}; try again in a moment."
+        raise ServiceUnavailable(message, code="kind_unknown")
     is_read = delivery.item is not None and not kind.answer.shows_inputs
     items = [delivery.item] if delivery.item and is_read else await services.database.run(find_items(job.id))
     await show_response(services, resp, kind.respond(job, items))
 
 
 def refuse_gone(job: Job) -> None:
-    """Raise ResultDeleted or ResultExpired where a job's result is no longer there."""
+    """Raise Gone where a job's result is no longer there."""
     if job.deleted_at is not None:
-        raise ResultDeleted
+        asked = "The result was deleted, as its account asked"
+        raise Gone(f"{asked}; send the request again, with a new Idempotency-Key if any.", code="result_deleted")
     if job.is_gone:
-        raise ResultExpired("The result was kept as long as promised and has been deleted; send the request again.")
+        kept = "The result was kept as long as promised and has been deleted"
+        raise Gone(f"{kept}; send the request again.", code="result_expired")
 
 
 def _show_failure(services: Services, resp: falcon.asgi.Response, job: Job) -> None:

@@ -49,13 +49,6 @@ COMMON_FIELDS: dict[str, Any] = {
 }
 
 
-class WebhookUrlInvalid(InvalidRequest):
-    """Events can't be sent to this address."""
-
-    code = "webhook_url_invalid"
-    field = "webhook_url"
-
-
 class WebhookMissing(InvalidRequest):
     """Events were chosen without an address."""
 
@@ -68,7 +61,7 @@ class WebhookMissing(InvalidRequest):
 
 
 async def add_webhook(services: Services, req: falcon.asgi.Request, fields: Mapping[str, Any], order: Order) -> Order:
-    """Return the order with the webhook that a request names. Raises FieldsInvalid, WebhookUrlInvalid, WebhookMissing.
+    """Return the order with the webhook that a request names. Raises FieldsInvalid, InvalidRequest, WebhookMissing.
 
     No events at all: nothing is reported."""
     sent_url, sent_events = (_sent(req, fields, name) for name in (URL, EVENTS_FIELD))
@@ -90,7 +83,7 @@ def add_priority(req: falcon.asgi.Request, fields: Mapping[str, Any], order: Ord
 
 
 def check_url(url: object, allow_networks: str) -> str:
-    """Return a valid webhook address. Raises FieldsInvalid, WebhookUrlInvalid.
+    """Return a valid webhook address. Raises FieldsInvalid, InvalidRequest.
 
     The addresses behind its host name are checked again at each delivery."""
     if not isinstance(url, str):
@@ -100,9 +93,10 @@ def check_url(url: object, allow_networks: str) -> str:
     try:
         read_target(url, Reach(allow_networks))
     except Refused as refused:
-        raise WebhookUrlInvalid(
+        raise InvalidRequest(
             f"webhook_url can't be {shown(url)}: {refused.why}. Events are sent to public addresses on ports 80 and"
             " 443; this service's operator can allow other networks.",
+            code="webhook_url_invalid",
             field=URL,
         ) from None
     return url.strip()

@@ -65,7 +65,6 @@ async def wait(
 
 
 async def find(services: Services, order: Order, waiter: Waiter) -> Delivery:
-    """Return the present state of the waiter's job."""
     found = await services.deliveries.run(find_delivery(waiter.job_id, order.caller.account_id))
     if found is None:
         raise PressroomError("The job was not found right after it was made.")

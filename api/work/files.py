@@ -101,6 +101,5 @@ def _describe(resp: falcon.asgi.Response, name: str, etag: str, expires_at: date
 
 
 def _has(req: falcon.asgi.Request, etag: str) -> bool:
-    """Return whether the client has the file already."""
     sent = req.if_none_match or []
     return "*" in sent or etag in sent

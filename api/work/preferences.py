@@ -14,14 +14,6 @@ IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
 WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,9})\"?")
 
 
-class PreferInvalid(InvalidRequest):
-    """The header Prefer names no number of seconds."""
-
-    code = "prefer_invalid"
-    field = "Prefer"
-    message = "Prefer: wait=N takes whole seconds, as in wait=30."
-
-
 @dataclass(frozen=True, slots=True)
 class Preference:
     """How long a client waits; None means until the job ends. `applied` is the answer's Preference-Applied."""
@@ -31,12 +23,11 @@ class Preference:
 
     @property
     def is_immediate(self) -> bool:
-        """Whether the client does not wait at all."""
         return self.patience is not None and not self.patience
 
 
 def read_preference(req: falcon.asgi.Request) -> Preference:
-    """Return the preference in `Prefer` (RFC 7240), without unknown ones. Raises PreferInvalid."""
+    """Return the preference in `Prefer` (RFC 7240), without unknown ones. Raises InvalidRequest."""
     header = req.get_header("Prefer")
     if header is None:
         return Preference()
@@ -46,7 +37,8 @@ def read_preference(req: falcon.asgi.Request) -> Preference:
         if preference.partition("=")[0].strip() == "wait":
             found = WAIT.fullmatch(preference)
             if found is None:
-                raise PreferInvalid
+                message = "Prefer: wait=N takes whole seconds, as in wait=30."
+                raise InvalidRequest(message, code="prefer_invalid", field="Prefer")
             return Preference(timedelta(seconds=int(found[1])), f"wait={found[1]}")
     if "respond-async" in preferences:
         return Preference(timedelta(), "respond-async")
@@ -54,7 +46,6 @@ def read_preference(req: falcon.asgi.Request) -> Preference:
 
 
 def read_idempotency_key(req: falcon.asgi.Request) -> str | None:
-    """Return the Idempotency-Key. Raises InvalidRequest."""
     key = req.get_header("Idempotency-Key")
     if key is None:
         return None

@@ -51,7 +51,6 @@ class Order:
         file_names: Mapping[str, str],
         settings: Settings,
     ) -> "Order":
-        """Return the order of a valid request."""
         fields = request.model_dump(mode="json", exclude_unset=True)
         deadline, keep_for = lifetimes(kind, settings)
         stored = {name: value for name, value in fields.items() if name not in kind.bulky}
@@ -155,8 +154,7 @@ async def is_replay(services: Services, submission: Submission) -> bool:
 async def submit_job(services: Services, submission: Submission, *, alone: bool) -> Submitted:
     """Make the job, or name the one that the same Idempotency-Key made first.
 
-    Raises InsufficientCredits, KeyCreditsUsed, IdempotencyKeyReused, TooManyOpenItems, Unauthorized,
-    AccountSuspended."""
+    Raises InsufficientCredits, KeyCreditsUsed, Unprocessable, RateLimitExceeded, Unauthorized, AccountSuspended."""
     statement = submit(submission)
     if alone or len(submission.items) > FEW_ITEMS:
         submitted = await services.database.run(statement)

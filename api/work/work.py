@@ -8,16 +8,17 @@ import falcon
 import falcon.asgi
 from pydantic import BaseModel
 
-from api.http.bodies.fields import read_fields, refuse_marks, require_files, with_uploads
-from api.http.bodies.forms import FormShape, Upload
+from api.http.bodies.bodies import read_json, refuse_length
+from api.http.bodies.fields import ignore_unknown, read_fields, refuse_marks, require_files, with_uploads
+from api.http.bodies.forms import SMALLER, FormReader, FormShape, Upload
 from api.http.parameters import DRY_RUN, PRICE
 from api.http.request_context import context_of
+from api.services.auth import header_key, query_key
 from api.services.services import Services
 from api.services.waiting import Waiter
-from api.work.common_fields import add_priority, add_webhook
+from api.work.common_fields import HEADERS, add_priority, add_webhook
 from api.work.delivering import answer
 from api.work.preferences import Preference, read_idempotency_key, read_preference
-from api.work.receiving import Receiver, Sent
 from api.work.submitting import Order, is_replay, submit_order
 from pipeline.accounts.keys import Caller
 from pipeline.identifiers import uuid7
@@ -25,6 +26,8 @@ from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submitted
 from pipeline.storage.resumable import ResumableUpload, find_upload
 from pipeline.storage.upload_errors import UploadIncomplete, UploadNotFound, UploadUsed
+
+Sent = bytes | dict[str, Any]
 
 
 class Work:
@@ -34,7 +37,17 @@ class Work:
         self._services = services
         self._kind = kind
         self._route = route
-        self._receiver = Receiver(services, kind, self._form_shape(), self._checked)
+        api = services.settings.api
+        files = [*kind.files, *kind.uploads, *([kind.many_files.file] if kind.many_files else ())]
+        self._takes_form = bool(files)
+        self._max_bytes = kind.limits.body_bytes or (api.max_json_bytes + len(files) * api.max_upload_bytes)
+        self._forms = FormReader(
+            self._form_shape(),
+            max_file_bytes=api.max_upload_bytes,
+            max_field_bytes=api.max_json_bytes,
+            max_bytes=self._max_bytes,
+            remedy=kind.larger_files or SMALLER,
+        )
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Make a job of the request, and answer with its result or its location."""
@@ -55,9 +68,36 @@ class Work:
 
     async def _order(self, req: falcon.asgi.Request, upload: Upload) -> Order:
         """Return the order that a request makes. Raises Unauthorized, InvalidRequest and so on."""
-        received = await self._receiver.receive(req, upload)
-        order = await self._order_of(req, received.caller, received.request, upload)
-        return await self._with_common(req, received.common, order)
+        caller, request, common = await self._receive(req, upload)
+        return await self._with_common(req, common, await self._order_of(req, caller, request, upload))
+
+    async def _receive(self, req: falcon.asgi.Request, upload: Upload) -> tuple[Caller, BaseModel, dict[str, Any]]:
+        """Return who sends a request, its valid fields, and those of no kind, after storing its files in `upload`.
+
+        It is checked in the order of docs/api.md, Errors: size, key, body, fields."""
+        is_form = bool(self._kind.files) or (
+            self._takes_form and (req.content_type or "").partition(";")[0].strip().lower() == "multipart/form-data"
+        )
+        if is_form:
+            self._forms.refuse_length(req)
+        else:
+            refuse_length(req, self._max_bytes)
+        key = header_key(req)
+        caller = await self._services.authenticate(req, key) if key else None
+        sent: Sent
+        if is_form:
+            sent = read = await self._forms.read(req, upload)
+        else:
+            sent, read = await read_json(req, max_bytes=self._max_bytes)
+        common = _common_fields(read)
+        del read  # a megabyte of JSON may become twenty, and from here on this waits for others
+        if caller is None:
+            body_key = common.get("api_key")
+            caller = await self._services.authenticate(req, query_key(req) if body_key is None else body_key)
+        request = self._checked(sent, upload)
+        if not is_form:
+            ignore_unknown(req, type(request))
+        return caller, request, common
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
         """Return the order of a request with valid fields. Raises InvalidRequest for what the kind refuses."""
@@ -142,3 +182,14 @@ class Work:
         request = read_fields(model, sent)
         refuse_marks(self._kind, request, upload.hashes)
         return request
+
+
+def _common_fields(read: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a request that belong to no kind, without lists or objects where none can be."""
+
+    def shortened(value: Any) -> Any:
+        if isinstance(value, list) and not all(isinstance(entry, str) for entry in value):
+            return [None]
+        return {} if isinstance(value, dict) else value
+
+    return {name: shortened(read[name]) for name in ("api_key", *HEADERS) if name in read}

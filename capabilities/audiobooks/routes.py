@@ -190,7 +190,7 @@ async def _named(services: Services, caller: Caller, job_id: UUID, kind: str, *,
 
 
 async def _find(services: Services, caller: Caller, job_id: UUID, kind: str) -> Job:
-    """Return an ended job of a kind. Raises PlanNotFound, BookUnfinished, ResultExpired."""
+    """Return an ended job of a kind. Raises PlanNotFound, BookUnfinished, Gone."""
     job = await services.database.run(find_job(job_id, caller.account_id))
     if job is None or job.kind != kind or not caller.may_use(job.route):
         raise PlanNotFound(f"There is no {kind.replace('_', ' ')} {job_id} in this account.")

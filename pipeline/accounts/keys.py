@@ -43,7 +43,6 @@ class NewKey:
 
     @property
     def hash(self) -> bytes:
-        """The stored hash."""
         return hash_key(self.secret)
 
     @property

@@ -13,7 +13,7 @@ from uuid import uuid4
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from pipeline.settings.installing import install_command
-from pipeline.storage.folders import sync_folder
+from pipeline.storage.upload_folders import sync_folder
 
 #: The name of the key's file in DATA.
 KEY_FILE = "secrets.key"

@@ -38,7 +38,6 @@ class Session:
 
     @property
     def account_id(self) -> UUID:
-        """The account that is signed in."""
         return self.caller.account_id
 
 
@@ -107,7 +106,6 @@ def find_session(token: str, *, idle: timedelta) -> Statement[Session | None]:
 
 
 def end_session(token_hash: bytes) -> Statement[None]:
-    """Sign a browser out."""
     return Statement(
         "DELETE FROM session WHERE token_hash = %(token)s RETURNING 1 AS ended", {"token": token_hash}, nothing
     )
@@ -175,7 +173,6 @@ def read_email(text: str) -> str:
 
 
 def find_owner(email: str) -> Statement[Owner | None]:
-    """Look an account up by its e-mail."""
     return Statement(
         "SELECT id, password_hash, suspended_at IS NOT NULL AS is_suspended FROM account WHERE email = %(email)s",
         {"email": email},
@@ -184,7 +181,6 @@ def find_owner(email: str) -> Statement[Owner | None]:
 
 
 def find_owner_by_id(account_id: UUID) -> Statement[Owner | None]:
-    """Look an account up by its id."""
     return Statement(
         "SELECT id, password_hash, suspended_at IS NOT NULL AS is_suspended FROM account WHERE id = %(id)s",
         {"id": account_id},
@@ -193,7 +189,6 @@ def find_owner_by_id(account_id: UUID) -> Statement[Owner | None]:
 
 
 def read_owner(rows: list[Row]) -> Owner | None:
-    """Return the owner that a statement has found."""
     if not rows:
         return None
     return Owner(rows[0]["id"], rows[0]["password_hash"], rows[0]["is_suspended"])

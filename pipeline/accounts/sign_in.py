@@ -35,7 +35,6 @@ def set_password(account_id: UUID, password: str) -> list[Statement[Any]]:
 
 
 def set_operator(account_id: UUID, *, is_operator: bool) -> Statement[bool]:
-    """Make an account an operator, or no longer one."""
     return Statement(
         "UPDATE account SET is_operator = %(is_operator)s WHERE id = %(id)s RETURNING id",
         {"id": account_id, "is_operator": is_operator},

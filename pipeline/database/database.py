@@ -151,7 +151,6 @@ class Database:
         self._pool.open()
 
     def close(self) -> None:
-        """Close all connections."""
         self._pool.close()
 
     def run(self, statement: Statement[Result]) -> Result:
@@ -215,7 +214,6 @@ class Transaction:
         self._connection = connection
 
     def run(self, statement: Statement[Result]) -> Result:
-        """Run one statement."""
         return statement.read(self._connection.execute(statement.sql, statement.parameters).fetchall())
 
 
@@ -238,7 +236,6 @@ class AsyncDatabase:
         await self._pool.open()
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._pool.close()
 
     async def run(self, statement: Statement[Result]) -> Result:

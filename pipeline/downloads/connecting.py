@@ -45,7 +45,6 @@ class GuardedResolver(AbstractResolver):
         return answers
 
     async def close(self) -> None:
-        """Close the inner resolver."""
         await self._inner.close()
 
 

@@ -88,12 +88,10 @@ class Web:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        """Open the session."""
         self._session = self._open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close all connections."""
         if self._session is not None:
             await self._session.close()
 

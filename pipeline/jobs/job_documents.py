@@ -69,7 +69,6 @@ _OWN = [one.name for one in fields(JobDocument) if one.name not in {"progress", 
 
 
 def job_document(job: Job, kinds: Kinds) -> dict[str, Any]:
-    """Return the JSON of a job."""
     path = f"/jobs/{job.id}"
     own: dict[str, Any] = {name: getattr(job, name) for name in _OWN}
     document = JobDocument(

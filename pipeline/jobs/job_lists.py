@@ -113,7 +113,6 @@ _PAGE = SQL("{looked} SELECT p.*, c.* FROM ({counted}) c LEFT JOIN ({page}) p ON
 
 
 def list_jobs(wanted: JobFilter, *, limit: int = 20, offset: int = 0) -> Statement[JobPage]:
-    """Read a page of jobs, newest first."""
     looked = _LOOKED.format(looked_at=wanted.looked_at(), wanted=wanted.wanted())
     where = _AND.join([wanted.looked_at(), wanted.wanted(), _IN_SPAN])
     if wanted.text is None:

@@ -13,19 +13,6 @@ from pipeline.errors import (
 from pipeline.lifecycle import Submission, Submitted
 
 
-class IdempotencyKeyReused(Unprocessable):
-    """The Idempotency-Key stands for another request."""
-
-    code = "idempotency_key_reused"
-    field = "Idempotency-Key"
-
-
-class TooManyOpenItems(RateLimitExceeded):
-    """The account has more unfinished work than it may have at once."""
-
-    code = "too_many_open_items"
-
-
 def raise_refusal(submitted: Submitted, submission: Submission) -> None:
     """Raise the error of a refused submission; do nothing for one that has a job."""
     match submitted.outcome:
@@ -34,13 +21,16 @@ def raise_refusal(submitted: Submitted, submission: Submission) -> None:
         case "key_limit":
             raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
         case "conflict":
-            raise IdempotencyKeyReused(
-                "This Idempotency-Key was sent with another body before; use a new one for a new request."
+            raise Unprocessable(
+                "This Idempotency-Key was sent with another body before; use a new one for a new request.",
+                code="idempotency_key_reused",
+                field="Idempotency-Key",
             )
         case "too_many":
-            raise TooManyOpenItems(
+            raise RateLimitExceeded(
                 f"This request has {len(submission.items):,} items and the account has {submitted.open_items or 0:,} "
                 f"unfinished; {submission.max_open_items:,} may be unfinished at once. Wait for some to end.",
+                code="too_many_open_items",
                 retry_after=timedelta(seconds=30),
             )
         case "suspended":

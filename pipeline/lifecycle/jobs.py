@@ -131,7 +131,6 @@ def find_job(job_id: UUID, account_id: UUID | None = None) -> Statement[Job | No
 
 
 def find_items(job_id: UUID) -> Statement[list[Item]]:
-    """Read the items of a job in order of the request."""
     return Statement(
         f"{SELECT_ITEMS} WHERE i.job_id = %(id)s ORDER BY i.index",
         {"id": job_id},
@@ -196,12 +195,10 @@ def find_replay(
 
 
 def find_ended(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
-    """Return which of the jobs have ended."""
     return _find_ids("SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NOT NULL", job_ids)
 
 
 def find_open(job_ids: Sequence[UUID]) -> Statement[list[UUID]]:
-    """Return which of the jobs have not ended."""
     return _find_ids("SELECT id FROM job WHERE id = ANY(%(ids)s) AND finished_at IS NULL", job_ids)
 
 

@@ -35,7 +35,6 @@ def edit(job_id: UUID, account_id: UUID, index: int, texts: Mapping[str, object]
 
 
 def find_kept() -> Statement[list[UUID]]:
-    """Return all kept jobs."""
     return Statement("SELECT id FROM job WHERE kept_at IS NOT NULL", {}, lambda rows: [row["id"] for row in rows])
 
 

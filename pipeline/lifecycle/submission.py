@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from pipeline.database import Statement
 from pipeline.identifiers import uuid7
 from pipeline.lifecycle.schema import call
-from pipeline.webhooks.signing import make_secret
+from pipeline.webhooks.events import make_secret
 
 #: Priorities of requests and keys; the last goes first.
 Priority = Literal["low", "normal", "high"]

@@ -37,17 +37,14 @@ class Use:
 
     @property
     def minute_key(self) -> str:
-        """Redis key of the minute's window."""
         return f"pressroom:rate:minute:{self.name}"
 
     @property
     def day_key(self) -> str:
-        """Redis key of today's counter."""
         return f"pressroom:rate:day:{time.time() // DAY_SECONDS:.0f}:{self.name}"
 
     @property
     def part_key(self) -> str:
-        """Redis key of the part's window."""
         return f"pressroom:rate:minute:{self.part}"
 
     @property
@@ -57,7 +54,6 @@ class Use:
 
     @property
     def part_cost(self) -> int:
-        """Entries in the part's window."""
         return min(self.requests, self.part_per_minute)
 
 
@@ -186,7 +182,6 @@ class LocalCounts:
         self._storage = MemoryStorage()
 
     async def use(self, use: Use) -> Count:
-        """Count a use."""
         storage = self._storage
         part_admitted = (await self._window(use.part_key, use.part_per_minute))[0] < (use.part_per_minute or 1)
         day_used = await storage.get(use.day_key) if use.per_day else 0

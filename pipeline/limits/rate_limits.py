@@ -50,24 +50,18 @@ class RateLimitStatus:
 
 
 class AccountLimitExceeded(RateLimitExceeded):
-    """The account has used its requests up."""
+    """The account, or one of its keys, has used its requests up."""
 
-    def __init__(self, status: RateLimitStatus, unit: str, *, who: str = "This account") -> None:
+    def __init__(
+        self, status: RateLimitStatus, unit: str, *, who: str = "This account", code: str | None = None
+    ) -> None:
         super().__init__(
             f"{who} may make {status.limit:,} requests a {unit} and has made them. "
             f"Try again in {status.retry_after().total_seconds():,.0f} seconds.",
             retry_after=status.retry_after(),
+            code=code,
         )
         self.rate_limit = status
-
-
-class KeyLimitExceeded(AccountLimitExceeded):
-    """The API key has used the requests up that it may make by itself."""
-
-    code = "key_rate_limit_exceeded"
-
-    def __init__(self, status: RateLimitStatus) -> None:
-        super().__init__(status, "minute", who="This API key")
 
 
 class RateLimits:
@@ -83,14 +77,14 @@ class RateLimits:
     async def admit(self, caller: Caller, requests: int) -> RateLimitStatus:
         """Count requests; admitted while at least one is left, so a batch may overdraw and later ones wait.
 
-        Returns the limit that is nearest. Raises AccountLimitExceeded, KeyLimitExceeded."""
+        Returns the limit that is nearest. Raises AccountLimitExceeded."""
         use = self._caller_use(caller, requests)
         count = self._allowances.take(use) or await self._ask(use)
         minute, day, part = _statuses(use, count)
         if day is not None and not count.day_admitted:
             raise AccountLimitExceeded(day, "day")
         if part is not None and not count.part_admitted:
-            raise KeyLimitExceeded(part)
+            raise AccountLimitExceeded(part, "minute", who="This API key", code="key_rate_limit_exceeded")
         if minute is not None and not count.minute_admitted:
             raise AccountLimitExceeded(minute, "minute")
         return _nearest(minute, day, part)

@@ -72,7 +72,6 @@ def shimmed(argv: Sequence[str], *, sent: signal.Signals = signal.SIGTERM) -> li
 
 
 def _expected_parent() -> int:
-    """Return the pid that the parent has while it lives."""
     master = os.environ.get(MASTER)
     if master is None or multiprocessing.parent_process() is not None:
         # Under multiprocessing the parent may be a fork server; its own sentinel is asked (_spawner_lives).

@@ -50,11 +50,9 @@ class Metrics:
         return bool(self._pending)
 
     def count(self, name: str, amount: float = 1, **labels: object) -> None:
-        """Add to a counter."""
         self._add([(name, "", amount)], labels)
 
     def observe(self, name: str, seconds: float, **labels: object) -> None:
-        """Add a duration to a histogram."""
         bucket = next((str(bound) for bound in BUCKETS if seconds <= bound), "+Inf")
         self._add([(name, bucket, 1), (name, "sum", seconds)], labels)
 
@@ -91,7 +89,6 @@ class Metrics:
 
 
 def read_sums(fields: Mapping[Any, Any]) -> Iterator[Sum]:
-    """Return the sums of the Redis hash."""
     for field, value in fields.items():
         name, part, labels = json.loads(field)
         yield Sum(name, part, labels, float(value))

@@ -73,9 +73,9 @@ def memory_bytes() -> tuple[int, bool]:
 
 
 def read_processes(fields: Mapping[Any, Any]) -> list[Process]:
-    """Return what the hash says, by program and host; also those that are gone."""
-    found = [_process(json.loads(value)) for value in fields.values()]
-    return sorted(found, key=lambda one: (one.program, one.host, one.pid))
+    """Return the processes of the hash that are not gone, by program and host."""
+    found = (_process(json.loads(value)) for value in fields.values())
+    return sorted((one for one in found if not one.is_gone), key=lambda one: (one.program, one.host, one.pid))
 
 
 def gone_fields(fields: Mapping[Any, Any]) -> list[Any]:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TextIO
 
 from pipeline.errors import InvalidRequest
-from pipeline.sheets.column_choice import ROWS, choose, fullest, plain_name
 from pipeline.sheets.workbook import cells_of, is_workbook
 
+#: Rows to look at.
+ROWS = 50
 #: Bytes from which a file's dialect and encoding are guessed.
 SAMPLE_BYTES = 2**16
 BLOCK_CHARACTERS = 2**20
@@ -25,6 +26,36 @@ NO_DELIMITER = "\x1f"
 SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n')
 #: Longest cell, in characters: a missing quote makes a cell of the whole rest of the file.
 MAX_CELL = 2**20
+
+
+def plain_name(name: str) -> str:
+    """Return a column's name for comparison: `Page URL`, `page-url` and `page_url` are equal."""
+    return "_".join(re.findall(r"\w+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip()).lower().replace("_", " ")))
+
+
+def choose(names: Sequence[str], header: Sequence[str]) -> int | None:
+    """Return the column with the first of the names, else one that begins or ends with a name, else None.
+
+    `names` are as `plain_name` returns them."""
+    plain = [plain_name(name) for name in header]
+    for name in names:
+        if name in plain:
+            return plain.index(name)
+    for name in names:
+        for place, title in enumerate(plain):
+            # A title of many words may have any word in it.
+            words = title.split("_")
+            if len(words) <= 3 and name in (words[-1], words[0]):
+                return place
+    return None
+
+
+def fullest(rows: Sequence[Sequence[str]], is_wanted: Callable[[str], bool]) -> int | None:
+    """Return the first column with the most wanted cells, if half of the rows have one."""
+    width = max(map(len, rows), default=0)
+    counts = [sum(is_wanted(row[place]) for row in rows if place < len(row)) for place in range(width)]
+    best = max(counts, default=0)
+    return counts.index(best) if best and 2 * best >= len(rows) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +126,6 @@ class Sheet:
 
     @cached_property
     def width(self) -> int:
-        """The number of cells in the longest row."""
         return max((len(cells) for _, cells in self._cells()), default=0)
 
     def column_names(self, *, is_named: bool, unnamed: str) -> list[str]:
@@ -121,7 +151,6 @@ class Sheet:
                 raise InvalidRequest(f"{output} is the input file; choose another name for the output.")
 
     def digest(self) -> str:
-        """Return the SHA-256 of the content."""
         with self.file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
 

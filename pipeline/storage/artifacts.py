@@ -16,7 +16,7 @@ from obstore.store import LocalStore, S3Store
 from pipeline.errors import Gone, NotReady, ServiceUnavailable
 from pipeline.settings import Settings
 from pipeline.storage import upload_folders
-from pipeline.storage.folders import refuse_foreign, without_links
+from pipeline.storage.upload_folders import refuse_foreign, without_links
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

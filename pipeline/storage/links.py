@@ -44,12 +44,6 @@ class LinkInvalid(Forbidden):
     message = "This link is not as it was made. Use it unchanged, with all that stands after the question mark."
 
 
-class LinkExpired(Gone):
-    """The link was good for as long as promised."""
-
-    code = "link_expired"
-
-
 @dataclass(frozen=True, slots=True)
 class SigningKey:
     """A secret and its number; `is_settled` when all processes know it."""
@@ -103,7 +97,7 @@ def sign_link(artifact: str, expires_at: datetime, keys: Sequence[SigningKey]) -
 
 
 def verify_link(name: str, query: str, keys: Sequence[SigningKey], *, now: datetime) -> datetime:
-    """Return when a link expires. Raises LinkInvalid, and LinkExpired when it is ours and its time is over.
+    """Return when a link expires. Raises LinkInvalid, and Gone when it is ours and its time is over.
 
     The query must be exactly as it was made: anything missing, added, doubled or encoded otherwise is refused."""
     found = _QUERY.fullmatch(query)
@@ -115,9 +109,8 @@ def verify_link(name: str, query: str, keys: Sequence[SigningKey], *, now: datet
         raise LinkInvalid
     expires_at = datetime.fromtimestamp(expires, UTC)
     if now >= expires_at:
-        raise LinkExpired(
-            f"This link expired at {expires_at:%Y-%m-%dT%H:%M:%SZ}; the file was kept as long as promised."
-        )
+        message = f"This link expired at {expires_at:%Y-%m-%dT%H:%M:%SZ}; the file was kept as long as promised."
+        raise Gone(message, code="link_expired")
     return expires_at
 
 

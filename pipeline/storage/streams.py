@@ -35,17 +35,14 @@ class Parts(BaseModel):
         return part_key(self.prefix, number)
 
     def checkpoint(self) -> dict[str, Any]:
-        """Return it as an item's checkpoint."""
         return self.model_dump(by_alias=True)
 
     @classmethod
     def of(cls, checkpoint: Mapping[str, Any] | None) -> "Parts":
-        """Read it from an item's checkpoint."""
         return cls.model_validate(checkpoint or {})
 
 
 def part_key(prefix: str, number: int) -> str:
-    """Return the artifact's key of a part."""
     return f"{prefix}.{number:06d}"
 
 

@@ -36,7 +36,6 @@ class Segment(BaseModel):
 
 
 def join_texts(segments: Sequence[Segment], language: str | None) -> str:
-    """Return all that was said, as one text."""
     return ("" if language in SPACELESS else " ").join(segment.text for segment in segments if segment.text)
 
 

@@ -162,7 +162,6 @@ def _columns(text: str) -> int:
 
 
 def srt(cues: Sequence[Segment]) -> str:
-    """Return subtitles as SubRip."""
     return "".join(
         # An arrow in a text would pass for a line of times.
         f"{number}\n{_clock(cue.start, ',')} --> {_clock(cue.end, ',')}\n{lines_of(text.replace('-->', '→'))}\n\n"
@@ -171,7 +170,6 @@ def srt(cues: Sequence[Segment]) -> str:
 
 
 def vtt(cues: Sequence[Segment]) -> str:
-    """Return subtitles as WebVTT."""
     shown = (
         f"\n{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{escape(lines_of(text), quote=False)}\n"
         for cue, text in _told(cues)

@@ -27,7 +27,6 @@ class DaySpan:
 
     @property
     def days(self) -> list[date]:
-        """Return each day."""
         return [self.first + timedelta(days=number) for number in range((self.last - self.first).days + 1)]
 
 

@@ -71,7 +71,6 @@ class WakeBroker(Broker):
         self._away_until = 0.0
 
     def declare_queue(self, queue_name: str) -> None:
-        """Declare a queue, once."""
         if queue_name not in self.queues:
             self.emit_before("declare_queue", queue_name)
             self.queues[queue_name] = None
@@ -133,15 +132,12 @@ class WakeBroker(Broker):
         )
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 30_000) -> Consumer:
-        """Return an iterator over a queue's wake-ups."""
         return WakeConsumer(self, queue_name)
 
     def flush(self, queue_name: str) -> None:
-        """Delete a queue's wake-up."""
         self.client.delete(wake_list(queue_name))
 
     def flush_all(self) -> None:
-        """Delete all wake-ups."""
         for queue in self.get_declared_queues():
             self.flush(queue)
 
@@ -186,6 +182,5 @@ class WakeConsumer(Consumer):
         self._idle.set()
 
     def close(self) -> None:
-        """Yield no more messages."""
         self._closed = True
         self._idle.set()

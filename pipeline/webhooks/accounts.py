@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from pipeline.database import SQL, Statement, nothing, row_of, rows_of
-from pipeline.webhooks.signing import make_secret
+from pipeline.webhooks.events import make_secret
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,6 @@ def _check(file: Path, signing_keys: Sequence[str]) -> dict[str, Any]:
 
 
 def describe(contents: Contents) -> str:
-    """Return a line about a backup."""
     found = asdict(contents)
     return (
         "of {made_at}, by Pressroom {pressroom}: the database ({dump_bytes:,} bytes) and {artifacts:,} artifacts "

@@ -162,26 +162,6 @@ def retry(job_id: JobId, data: Data = None) -> None:
     typer.echo(f"job {submitted.job_id}")
 
 
-@group.command("change-all")
-def change_all(
-    action: Annotated[str, typer.Argument(help="retry or cancel.")],
-    kind: Annotated[str, typer.Option(help="Only this kind.")] = "",
-    state: Annotated[str, typer.Option(help="Only jobs in this state.")] = "",
-    account: Annotated[str, typer.Option(help="Only this account's.")] = "",
-    code: Annotated[str, typer.Option(help="Only those that failed for this reason.")] = "",
-    hours: Annotated[str, typer.Option(help="Only those that ended, or were made, within so many hours.")] = "",
-    data: Data = None,
-) -> None:
-    """Retry or cancel all jobs that match; the sweep does it, and the dashboard shows how far it is."""
-    from pipeline.operations.mass_changes import read_filter, request_change
-
-    with open_database(data) as database:
-        found = str(find_id(database, "account", account)) if account else ""
-        wanted = {"kind": kind, "state": state, "account": found, "code": code, "hours": hours}
-        change = database.run(request_change(*read_filter(action, wanted)))
-    typer.echo(f"change {change} begins within a second")
-
-
 def _send(client: "redis.Redis", fill: Callable[[Any], None]) -> bool:
     """Send a pipeline to Redis once; returns whether it was taken."""
     from redis.exceptions import RedisError

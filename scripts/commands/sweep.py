@@ -70,7 +70,6 @@ class Sweep:
         self._sample_due = 0.0
 
     def step(self) -> None:
-        """Sweep once of many times."""
         try:
             # Workers that were last heard of before, while the database was away, or while this machine slept, were
             # lost with what ended that.
@@ -232,7 +231,7 @@ class Sweep:
     def _retire(self) -> int:
         """Drop the functions of unused versions; none while a process does not report its version."""
         try:
-            running = [one for one in read_processes(self._broker.client.hgetall(HASH)) if not one.is_gone]
+            running = read_processes(self._broker.client.hgetall(HASH))
         except RedisError as error:
             logger.warning("functions of other versions not looked at", error=str(error))
             return 0

@@ -1,15 +1,14 @@
 """The demo's pictures: served from this machine while the demo runs."""
 
 import json
-import mimetypes
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipeline.capabilities import parts
@@ -27,7 +26,6 @@ class Served:
     names: Mapping[str, str]
 
     def url_of(self, name: str) -> str:
-        """Return the URL of a file."""
         return f"http://{self.host}:{self.port}/{name}"
 
     @property
@@ -43,24 +41,7 @@ class Served:
         return json.loads(text)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    def __init__(self, *args: Any, files: Mapping[str, Path]) -> None:
-        self._files = files
-        super().__init__(*args)
-
-    def do_GET(self) -> None:
-        """Send a file, or 404."""
-        file = self._files.get(self.path)
-        if file is None:
-            self.send_error(HTTPStatus.NOT_FOUND)
-            return
-        body = file.read_bytes()
-        self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", mimetypes.guess_type(file)[0] or "application/octet-stream")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
+class _Handler(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: the terminal is for the table."""
 
@@ -69,15 +50,18 @@ class _Handler(BaseHTTPRequestHandler):
 def served_pictures() -> Iterator[Served]:
     """Serve the pictures of all capabilities' demos until the block ends."""
     files = {url: path for part in parts("demo") for url, path in getattr(part, "SERVED", {}).items()}
-    handler = partial(_Handler, files={f"/{path.name}": path for path in files.values()})
-    try:
-        server = ThreadingHTTPServer((HOSTS[0], 0), handler)
-    except OSError:
-        server = ThreadingHTTPServer((HOSTS[1], 0), handler)
-    threading.Thread(target=server.serve_forever, name="demo picture", daemon=True).start()
-    host, port = server.server_address[:2]
-    try:
-        yield Served(str(host), port, {url: path.name for url, path in files.items()})
-    finally:
-        server.shutdown()
-        server.server_close()
+    with TemporaryDirectory() as folder:
+        for path in files.values():
+            shutil.copy(path, folder)
+        handler = partial(_Handler, directory=folder)
+        try:
+            server = ThreadingHTTPServer((HOSTS[0], 0), handler)
+        except OSError:
+            server = ThreadingHTTPServer((HOSTS[1], 0), handler)
+        threading.Thread(target=server.serve_forever, name="demo picture", daemon=True).start()
+        host, port = server.server_address[:2]
+        try:
+            yield Served(str(host), port, {url: path.name for url, path in files.items()})
+        finally:
+            server.shutdown()
+            server.server_close()

@@ -18,7 +18,6 @@ class Steps:
         self._began = time.monotonic()
 
     def say(self, text: str) -> None:
-        """Print a step."""
         seconds = time.monotonic() - self._began
         self._console.print(Text.assemble((f"{seconds:6.1f} s  ", "dim"), text), highlight=False)
 

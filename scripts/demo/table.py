@@ -37,7 +37,6 @@ class Shown:
 
 
 def show(rows: Iterable[Shown], system: System) -> None:
-    """Print the table."""
     without_model = fallbacks()
     table = Table(box=SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0), show_edge=False)
     for name in ("route", "status", "seconds", "engine", "credits"):

@@ -9,8 +9,7 @@ from pipeline.settings import Settings
 from pipeline.wakes.broker import connect
 from scripts.doctor.engines import examine_engines
 from scripts.doctor.finding import Finding, Mark, checked
-from scripts.doctor.machine import check_disk, check_memory
-from scripts.doctor.servers import check_database, check_ledger, check_store, embedded_servers
+from scripts.doctor.servers import check_database, check_disk, check_ledger, check_memory, check_store, embedded_servers
 from scripts.system.control import find_system, settings_of_running
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.models.machine import this_machine

@@ -5,14 +5,43 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, Self, TextIO
 
+from pipeline.csv_cells import kept
 from pipeline.sheets.sheet import Row, Sheet
-from scripts.imports.columns import Columns
 
+#: Prefix of our names that the file has already.
+PREFIX = "pressroom_"
 #: How long to repeat a request while the service restarts or asks for a pause.
 PATIENCE = timedelta(hours=1)
+
+
+class Columns:
+    """The columns of an import's output; `theirs` come from its input."""
+
+    def __init__(self, theirs: Sequence[str], ours: Sequence[str]) -> None:
+        self._width = len(theirs)
+        taken = {name.lower() for name in theirs}
+        self.header = [kept(name) for name in theirs]
+        for name in ours:
+            fresh = next(one for one in _names(name) if one not in taken)
+            taken.add(fresh)
+            self.header.append(fresh)
+
+    def row(self, row: Row, *ours: str) -> list[str]:
+        """Return an input row, followed by our cells."""
+        theirs = [kept(cell) for cell in row.cells]
+        return [*theirs, *[""] * (self._width - len(theirs)), *ours]
+
+
+def _names(name: str) -> Iterator[str]:
+    """Yield a name of ours and its alternatives."""
+    yield name
+    yield f"{PREFIX}{name}"
+    # Results that are imported again have ours already.
+    yield from (f"{PREFIX}{name}_{number}" for number in count(2))
 
 
 class ErrorFile:
@@ -30,12 +59,10 @@ class ErrorFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the file, also after an error."""
         if self._output is not None:
             self._output.close()
 
     def note(self, row: Row, reason: str) -> None:
-        """Write a row and the reason."""
         if self._output is None:
             self._columns = self._find_columns()
             self._output = self._file.open("w", encoding="utf-8", newline="")
@@ -93,7 +120,6 @@ class Import(ABC):
         return Estimate(rows, faults.count, cost)
 
     def error_file(self, file: Path) -> ErrorFile:
-        """Return a file for skipped rows."""
         return ErrorFile(file, lambda: self.columns_with(("line", "reason")))
 
     def columns_with(self, ours: Sequence[str]) -> Columns:
@@ -102,7 +128,6 @@ class Import(ABC):
 
     @property
     def has_names(self) -> bool:
-        """True if the first row names the columns."""
         return self.sheet.has_header
 
     @property

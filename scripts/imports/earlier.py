@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pipeline.errors import InvalidRequest
-from scripts.imports.columns import PREFIX
+from scripts.imports.base import PREFIX
 
 
 class Earlier:

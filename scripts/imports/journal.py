@@ -37,7 +37,6 @@ class Journal:
             self._append(self._about)
 
     def close(self) -> None:
-        """Delete the journal of a finished import."""
         self.file.unlink(missing_ok=True)
 
     def _append(self, line: dict[str, Any]) -> None:

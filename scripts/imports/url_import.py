@@ -31,7 +31,6 @@ Cells = Sequence[str]
 
 
 def is_web_url(text: str) -> bool:
-    """Return whether a cell begins as a web URL."""
     return text.strip().lower().startswith(("http://", "https://"))
 
 
@@ -59,11 +58,9 @@ class UrlImport(Import):
         self._total: int | None = None
 
     def is_wanted(self, cell: str) -> bool:
-        """Return whether a cell is a URL."""
         return is_web_url(cell)
 
     def fault_of(self, row: Row) -> str | None:
-        """Return why a row is skipped, or None."""
         return fault_of(row.value or "")
 
     def question_of(self, row: Row) -> str:
@@ -88,7 +85,6 @@ class UrlImport(Import):
 
     @property
     def has_names(self) -> bool:
-        """True if the first row names the columns."""
         return self._batches.begins_with_names
 
     def costs(self, faults: ErrorFile) -> Iterator[tuple[int, int]]:
@@ -131,7 +127,6 @@ class UrlImport(Import):
         journal.close()
 
     def _read_earlier(self) -> None:
-        """Read the earlier answers, once."""
         if self._earlier is None or self._known:
             return
         rows = (row for batch in self._batches.read() for row in batch.rows)

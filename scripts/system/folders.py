@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from pipeline.errors import NotReady
-from pipeline.storage.folders import refuse_foreign, sync_folder
+from pipeline.storage.upload_folders import refuse_foreign, sync_folder
 
 #: How long a server waits for its predecessor, which may still shut down after the supervisor's death.
 PREDECESSOR_PATIENCE = timedelta(seconds=60)

@@ -28,7 +28,6 @@ class OrphanReaper:
         self._send(self._groups[group])
 
     def forget(self, group: int) -> None:
-        """Remove a group that has ended."""
         del self._groups[group]
         self._send(str(group))
 

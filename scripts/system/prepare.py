@@ -160,7 +160,7 @@ def prepare(settings: Settings, address: str) -> FirstAccount | None:
     # Imported late, because the API starts before them.
     from pipeline.accounts.accounts import create_first_account
     from pipeline.database import Database
-    from pipeline.lifecycle.schema_version import is_up_to_date
+    from pipeline.lifecycle.schema import is_up_to_date
 
     if not is_up_to_date(settings.database_url or ""):
         _migrate(settings.database_url or "")

@@ -105,5 +105,4 @@ def pool(settings: Settings, *queues: str) -> tuple[str, ...]:
 
 
 def sweep() -> tuple[str, ...]:
-    """Return the sweep's command."""
     return module("scripts.main", "sweep", "--forever")

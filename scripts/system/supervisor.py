@@ -79,7 +79,6 @@ class Supervisor:
         self._console.say(f"{name} has {processes} processes now")
 
     def pools(self) -> list[Pool]:
-        """Return all programs and their processes."""
         return [
             Pool(
                 name=replicas.program.name,

@@ -3,7 +3,9 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
 
 #: Events for people, with their text; others are shown from `warning` on.
 SHOWN = {
@@ -29,6 +31,9 @@ CHATTER = re.compile(
 )
 PALE, YELLOW, RED, GREEN, PLAIN = "\x1b[2m", "\x1b[33m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
 LEVEL_COLOURS = {"warning": YELLOW, "error": RED, "critical": RED}
+NAME = "up.log"
+#: A larger file replaces its predecessor, and a new one begins.
+MAX_BYTES = 20 * 2**20
 
 
 def readable(line: str) -> str | None:
@@ -75,5 +80,36 @@ def _traceback(record: Mapping[str, Any]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a text without control characters."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text)
+
+
+class KeptLog:
+    """Appends lines to DATA/up.log; DATA/up.log.1 is its predecessor."""
+
+    def __init__(self, data: Path) -> None:
+        self.path = data / NAME
+        self._file: BinaryIO | None = None
+        self._size = 0
+
+    def write(self, lines: bytes) -> None:
+        """Write whole lines. A full disk stops nothing; the lines are lost."""
+        with suppress(OSError):
+            if self._file is None or self._size + len(lines) > MAX_BYTES:
+                self._begin()
+            if self._file is not None:
+                self._file.write(lines)
+                self._size += len(lines)
+
+    def close(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+
+    def _begin(self) -> None:
+        self.close()
+        self._file = None
+        if self.path.exists():
+            self.path.replace(self.path.with_name(f"{NAME}.1"))
+        self._file = self.path.open("wb", buffering=0)
+        self.path.chmod(0o600)
+        self._size = 0

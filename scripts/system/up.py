@@ -24,14 +24,13 @@ from scripts.system.control import System
 from scripts.system.embedded import postgres, redis
 from scripts.system.first_steps import show_first_steps
 from scripts.system.folders import only_system
-from scripts.system.kept_log import KeptLog
 from scripts.system.listener import becomes_ready, listening, reachable
 from scripts.system.prepare import run_preparation
 from scripts.system.programs import Program, Server
 from scripts.system.sizing.bounds import read_bounds
 from scripts.system.sizing.small import SHARED, has_little_memory, small_environment, smaller
 from scripts.system.supervisor import Supervisor
-from scripts.system.terminal_lines import readable
+from scripts.system.terminal_lines import KeptLog, readable
 from workers.engines.registry import list_families, named_engines
 from workers.pools import processes_of
 

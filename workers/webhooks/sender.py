@@ -14,12 +14,11 @@ from aiohttp.abc import AbstractResolver
 
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.connecting import SocketFactory, open_session, plain_socket
-from pipeline.downloads.failures import failure_of
-from pipeline.downloads.retry_after import read_retry_after
+from pipeline.downloads.failures import failure_of, read_retry_after
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import DueDelivery, Sent
-from pipeline.webhooks.signing import signed_headers
+from pipeline.webhooks.events import signed_headers
 
 USER_AGENT = "Pressroom/0.1 (webhooks)"
 #: The status of an address that wants no more events (Standard Webhooks).

@@ -32,7 +32,6 @@ class KeyRequest(Request):
 
     @property
     def limits(self) -> KeyLimits:
-        """Return the key's limits."""
         routes = None if self.routes is None else tuple(dict.fromkeys(self.routes))
         return KeyLimits(self.requests_per_minute, self.credits_per_month, routes, self.priority)
 

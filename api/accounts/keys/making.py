@@ -20,27 +20,15 @@ class KeyNotFound(NotFound):
     message = "There is no such key. GET /keys lists yours."
 
 
-class TooManyKeys(Conflict):
-    """The account has the most keys allowed."""
-
-    code = "too_many_keys"
-
-
-class KeyIsLimited(Forbidden):
-    """A key with limits can't manage keys."""
-
-    code = "key_is_limited"
-    message = "A key with limits may not list, create, change or delete keys. Use one without limits."
-
-
 def require_unlimited(caller: Caller) -> None:
-    """Refuse a key with limits. Raises KeyIsLimited."""
+    """Refuse a key with limits. Raises Forbidden."""
     if caller.has_limits:
-        raise KeyIsLimited
+        message = "A key with limits may not list, create, change or delete keys. Use one without limits."
+        raise Forbidden(message, code="key_is_limited")
 
 
 async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -> tuple[NewKey, Key]:
-    """Create a key; return it with its secret, and as it is stored. Raises RouteUnknown, TooManyKeys."""
+    """Create a key; return it with its secret, and as it is stored. Raises RouteUnknown, Conflict."""
     check_routes(wanted.routes, services.key_routes)
     key = make_key()
     most = services.settings.limits.api_keys
@@ -50,7 +38,8 @@ async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -
         [lock_account(account_id), adding, find_key(key.id, account_id)]
     )
     if stored is None:
-        raise TooManyKeys(f"The account has {most:,} keys, the most allowed. Delete one that is not used.")
+        message = f"The account has {most:,} keys, the most allowed. Delete one that is not used."
+        raise Conflict(message, code="too_many_keys")
     return key, stored
 
 

@@ -79,7 +79,6 @@ class UsageReport(BaseModel):
 
     @classmethod
     def of(cls, used: list[Used], span: DaySpan, by: By) -> Self:
-        """Return the report of a span."""
         rows = [UsageRow(**row) for row in summed(used, span, by)]
         requests, credited = (sum(getattr(row, name) for row in rows) for name in NUMBERS)
         return cls(first=span.first, last=span.last, by=by, requests=requests, credits=credited, rows=rows)

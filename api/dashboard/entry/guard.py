@@ -28,7 +28,7 @@ class Guard:
     async def process_resource(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, params: dict[str, str]
     ) -> None:
-        """Let a request pass, or raise HTTPSeeOther to the page for signing in, or OperatorsOnly."""
+        """Let a request pass, or raise HTTPSeeOther to the page for signing in, or Forbidden."""
         access = self._access.get(req.uri_template or "")
         if access is None:
             return

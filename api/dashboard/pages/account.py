@@ -10,6 +10,7 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
+from api.services.sessions import SIGN_IN
 from pipeline.accounts.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
 from pipeline.accounts.sessions import EmailInvalid, Owner, end_sessions, list_sessions
 from pipeline.accounts.sign_in import set_email
@@ -28,11 +29,9 @@ class AccountPage(Resource):
         self._gate = Gate(services)
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the page."""
         await self._show(req, resp, {})
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Change e-mail and password; whoever is signed in elsewhere with the old password is signed out."""
         sessions = self._services.sessions
         session = await sessions.require(req, resp)
         form = await read_form(req, session)
@@ -87,7 +86,6 @@ class OtherSessions(Resource):
     """POST /dashboard/account/end-others."""
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Sign out everywhere but here."""
         session = await self._services.sessions.require(req, resp)
         await read_form(req, session)
         ended = await self._services.database.run(end_sessions(session.account_id, but=session.token_hash))
@@ -95,4 +93,18 @@ class OtherSessions(Resource):
         redirect(req, resp, PAGE.path, text)
 
 
-RESOURCES = {PAGE.path: AccountPage, f"{PAGE.path}/end-others": OtherSessions}
+class SignOut(Resource):
+    """POST /dashboard/sign-out."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        sessions = self._services.sessions
+        await read_form(req, await sessions.require(req, resp))
+        await sessions.end(req, resp)
+        redirect(req, resp, SIGN_IN, "You are signed out.")
+
+
+RESOURCES = {
+    PAGE.path: AccountPage,
+    f"{PAGE.path}/end-others": OtherSessions,
+    "/dashboard/sign-out": SignOut,
+}

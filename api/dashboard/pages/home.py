@@ -23,7 +23,6 @@ class Home(Resource):
     """GET /dashboard."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the first page."""
         session = await self._services.sessions.require(req, resp)
         database = self._services.database
         figures = await database.run(_read_figures(session.account_id))

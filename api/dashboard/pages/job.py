@@ -9,7 +9,7 @@ import falcon.asgi
 from api.dashboard.pages.operators.job_log import read_lines
 from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.previews import preview_of
-from api.dashboard.rendering import render
+from api.dashboard.rendering import neighbours, render
 from api.http.parameters import OFFSET
 from api.jobs.job_resources import find_own_job
 from api.services.resource import Resource
@@ -35,7 +35,6 @@ class JobPage(Resource):
     """GET /dashboard/jobs/{id}."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with the job's page."""
         services = self._services
         session = await services.sessions.require(req, resp)
         job = await find_own_job(services, session.caller, job_id)
@@ -69,8 +68,7 @@ class JobPage(Resource):
             items=[(item, words_of(item, kind.output.model_fields if kind else ())) for item in items],
             downloads={name: path.format(job_id=job.id) for name, path in kind.downloads.items()} if kind else {},
             has_list=job.items_total > 1 and not (kind and kind.answer.shows_inputs and preview.form == "json"),
-            previous=_address(job, max(0, offset - ITEMS_A_PAGE)) if offset else None,
-            next=_address(job, offset + ITEMS_A_PAGE) if offset + ITEMS_A_PAGE < job.items_total else None,
+            **neighbours(req, offset=offset, size=ITEMS_A_PAGE, has_more=offset + ITEMS_A_PAGE < job.items_total),
             preview=preview,
             told=told,
             lines=await read_lines(services, job) if session.is_operator else None,
@@ -106,7 +104,3 @@ def again_of(page: TryPage | None, job: Job) -> str | None:
 
 def _shown(value: Any) -> Any:
     return f"{value[:SHOWN_CHARACTERS]}…" if isinstance(value, str) and len(value) > SHOWN_CHARACTERS else value
-
-
-def _address(job: Job, offset: int) -> str:
-    return f"/dashboard/jobs/{job.id}" + (f"?offset={offset}" if offset else "")

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from uuid import uuid4
 
@@ -14,7 +13,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.job_actions import JobActions, say
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.try_it import DECLARED
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import neighbours, redirect, render
 from api.http.parameters import OFFSET, exact
 from api.jobs.job_resources import find_jobs, read_filter
 from api.services.resource import Resource
@@ -50,7 +49,6 @@ class Jobs(Resource):
     """GET and POST /dashboard/jobs."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of the list. Empty fields of the filter are taken out of the address."""
         services = self._services
         session = await services.sessions.require(req, resp)
         sent = parse_qsl(req.query_string, keep_blank_values=True)
@@ -79,7 +77,6 @@ class Jobs(Resource):
         )
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Do something with the jobs that are ticked, and lead back to the list, or to the job that was made."""
         session = await self._services.sessions.require(req, resp)
         form = await read_form(req, session)
         name = form.text("action")
@@ -122,16 +119,9 @@ def _refresh_seconds(page: JobPage, *, is_search: bool) -> int:
     return 15 if is_search or all(job.is_final for job in page.jobs) else 2
 
 
-def _neighbours(req: falcon.asgi.Request, offset: int, page: JobPage) -> dict[str, Any]:
-    """Return the addresses of the pages before and after this one, None where there is none."""
-    kept = {name: value for name, value in parse_qsl(req.query_string) if name != "offset"}
-
-    def address(place: int, **more: str) -> str:
-        return f"{PAGE.path}?{urlencode(kept | more | ({'offset': str(place)} if place else {}))}".rstrip("?")
-
-    after = None
-    if offset + JOBS_A_PAGE < page.total:
-        after = address(offset + JOBS_A_PAGE)
-    elif page.searched_since is not None:
-        after = address(0, to=exact(page.searched_since))
-    return {"previous": address(max(0, offset - JOBS_A_PAGE)) if offset else None, "next": after}
+def _neighbours(req: falcon.asgi.Request, offset: int, page: JobPage) -> dict[str, str | None]:
+    found = neighbours(req, offset=offset, size=JOBS_A_PAGE, has_more=offset + JOBS_A_PAGE < page.total)
+    if found["next"] is None and page.searched_since is not None:
+        kept = {name: value for name, value in parse_qsl(req.query_string) if name != "offset"}
+        found["next"] = f"{PAGE.path}?{urlencode(kept | {'to': exact(page.searched_since)})}"
+    return found

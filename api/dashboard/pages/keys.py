@@ -5,13 +5,7 @@ from typing import Any
 import falcon.asgi
 
 from api.accounts.keys.documents import KeyRequest
-from api.accounts.keys.making import (
-    TooManyKeys,
-    change_own_key,
-    create_key,
-    delete_own_key,
-    find_own_key,
-)
+from api.accounts.keys.making import change_own_key, create_key, delete_own_key, find_own_key
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
@@ -21,6 +15,7 @@ from api.services.key_routes import RouteUnknown
 from api.services.resource import Resource
 from pipeline.accounts.sessions import Session
 from pipeline.accounts.stored_keys import CHANGEABLE, Key, list_keys
+from pipeline.errors import Conflict
 
 PAGE = Page("/dashboard/keys", "Keys", NavigationSection.ACCOUNT, order=10, icon="key-round")
 #: Fields that are left out where nothing was written.
@@ -34,7 +29,6 @@ class KeysBase(Resource):
         return await self._services.sessions.require(req, resp)
 
     def _form_values(self, values: dict[str, Any], errors: dict[str, str]) -> dict[str, Any]:
-        """Return what the form for a key shows."""
         return {"shown": values, "errors": errors, "routes": self._services.key_routes}
 
 
@@ -42,17 +36,15 @@ class KeysPage(KeysBase):
     """GET and POST /dashboard/keys."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the keys and a form for a new one."""
         await self._show(req, resp, await self._session(req, resp), written(None), {})
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Create a key, and answer with its secret, which is stored nowhere."""
         session = await self._session(req, resp)
         form = await read_form(req, session)
         try:
             wanted = read_key(form)
             made, _ = await create_key(self._services, session.account_id, wanted)
-        except (FieldsInvalid, RouteUnknown, TooManyKeys) as error:
+        except (FieldsInvalid, RouteUnknown, Conflict) as error:
             resp.status = error.status
             await self._show(req, resp, session, as_written(form), faults_of(error))
             return
@@ -81,13 +73,11 @@ class KeyPage(KeysBase):
     """GET and POST /dashboard/keys/{id}."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
-        """Answer with the key, and a form to change it."""
         session = await self._session(req, resp)
         key = await find_own_key(self._services, session.account_id, key_id)
         await render(req, resp, "key.html", key=key, form=self._form_values(written(key), {}))
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
-        """Change name and limits of the key."""
         session = await self._session(req, resp)
         form = await read_form(req, session)
         key = await find_own_key(self._services, session.account_id, key_id)
@@ -106,7 +96,6 @@ class KeyDeletion(KeysBase):
     """POST /dashboard/keys/{id}/delete."""
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
-        """Delete the key."""
         session = await self._session(req, resp)
         await read_form(req, session)
         key = await find_own_key(self._services, session.account_id, key_id)
@@ -138,7 +127,7 @@ def as_written(form: Form) -> dict[str, Any]:
     return {**texts, "routes": form.texts("routes")}
 
 
-def faults_of(error: FieldsInvalid | RouteUnknown | TooManyKeys) -> dict[str, str]:
+def faults_of(error: FieldsInvalid | RouteUnknown | Conflict) -> dict[str, str]:
     """Return the faults by field; "" has those of none."""
     if isinstance(error, FieldsInvalid):
         return {fault["field"].partition(".")[0]: fault["message"] for fault in error.details["details"]}

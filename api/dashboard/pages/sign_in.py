@@ -51,7 +51,6 @@ class SignIn(_SigningIn):
     """GET and POST /dashboard/sign-in."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the form, or with the page that was wanted where somebody is signed in."""
         wanted = safe_path(req.get_param("next"))
         if await self._services.sessions.find(req) is not None:
             redirect(req, resp, wanted)
@@ -59,7 +58,6 @@ class SignIn(_SigningIn):
         await self._show(req, resp, wanted)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Sign in, and answer with the page that was wanted."""
         form = await self._read_form(req)
         wanted = safe_path(form.text("next"))
         try:
@@ -83,12 +81,10 @@ class SignInByLink(_SigningIn):
     """GET and POST /dashboard/sign-in/link: the token is in the query string, which no log of ours has."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a button: programs that look at links in messages don't use it up."""
         form_token, token = self._form_token(req, resp), req.get_param("token") or ""
         await render(req, resp, "sign_in_link.html", form_token=form_token, token=token)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Sign in."""
         form = await self._read_form(req)
         owner = await self._gate.by_link(req, form.text("token"))
         await self._begin(req, resp, owner)

@@ -17,7 +17,6 @@ class Start(Resource):
     """GET /."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page, or with the same addresses as JSON."""
         resp.append_header("Vary", "Accept")
         if _wants_page(req):
             await render(req, resp, "start.html", address=base_url(req, self._services.proxies))

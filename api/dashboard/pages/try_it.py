@@ -34,7 +34,6 @@ PAGES = [
 
 
 def all_pages(kinds: Kinds) -> dict[str, TryPage]:
-    """Return all pages by slug."""
     tried = {kind for page in DECLARED for kind in page.kinds}
     plain = [_plain_page(kind) for kind in kinds.values() if kind.name not in tried and kind.routes]
     return {page.slug: page for page in (*DECLARED, *plain)}
@@ -59,7 +58,6 @@ class TryOverview(Resource):
     """GET /dashboard/try."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the list of pages."""
         await render(req, resp, "try/overview.html", pages=list(all_pages(self._services.kinds).values()))
 
 

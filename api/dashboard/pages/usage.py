@@ -43,7 +43,6 @@ class UsagePage(Resource):
     """GET /dashboard/usage."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the page, for the days that the query names."""
         session = await self._services.sessions.require(req, resp)
         run, account = self._services.database.run, session.account_id
         span = read_span(req)

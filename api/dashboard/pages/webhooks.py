@@ -1,14 +1,13 @@
 """Webhooks: the addresses that are told of the account's events, and what was sent there."""
 
 import json
-from typing import Any
 
 import falcon
 import falcon.asgi
 
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import neighbours, redirect, render
 from api.http.parameters import OFFSET, choice
 from api.services.resource import Resource
 from api.webhooks.actions import (
@@ -51,11 +50,9 @@ class WebhooksPage(Resource):
     """GET and POST /dashboard/webhooks."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the page."""
         await self._show(req, resp)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Add, change, sign, test or delete a webhook; a new secret is shown at once, and never again."""
         session = await self._services.sessions.require(req, resp)
         form = await read_form(req, session)
         caller, webhook_id = session.caller, form.text("webhook") or None
@@ -121,7 +118,7 @@ class WebhooksPage(Resource):
             total=total,
             state=state,
             states=[("", "Any state"), *((one, one.capitalize()) for one in STATES)],
-            **_neighbours(state, offset, total),
+            **neighbours(req, offset=offset, size=DELIVERIES_A_PAGE, has_more=offset + DELIVERIES_A_PAGE < total),
         )
 
 
@@ -129,14 +126,12 @@ class DeliveryPage(Resource):
     """GET and POST /dashboard/webhooks/{id}."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
-        """Answer with a delivery, what it sent, and its tries."""
         session = await self._services.sessions.require(req, resp)
         found = WebhookDeliveryDetails.of(await find_own_delivery(self._services, session.caller, delivery_id))
         body = json.dumps(found.body, indent=2, ensure_ascii=False)
         await render(req, resp, "webhook_delivery.html", delivery=found, body=body)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, delivery_id: str) -> None:
-        """Have it sent again."""
         session = await self._services.sessions.require(req, resp)
         await read_form(req, session)
         await send_delivery_again(self._services, session.caller, delivery_id)
@@ -150,15 +145,3 @@ def _events(form: Form) -> list[str] | None:
     """Return the events that are ticked; all of them are None, so that later ones are among them."""
     ticked = form.texts("webhook_events")
     return None if set(ticked) == set(EVENTS) else ticked
-
-
-def _neighbours(state: str, offset: int, total: int) -> dict[str, Any]:
-    """Return the addresses of the pages before and after this one, None where there is none."""
-
-    def address(to: int) -> str:
-        return f"{PAGE.path}?state={state}&offset={to}"
-
-    return {
-        "previous": address(max(0, offset - DELIVERIES_A_PAGE)) if offset else None,
-        "next": address(offset + DELIVERIES_A_PAGE) if offset + DELIVERIES_A_PAGE < total else None,
-    }

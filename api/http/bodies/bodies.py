@@ -28,14 +28,7 @@ BOM = b"\xef\xbb\xbf"
 INFINITY = float("inf")
 
 
-class BodiesTooMany(ServiceUnavailable):
-    """Too many bodies arrive at once."""
-
-    code = "bodies_too_many"
-    retry_after = timedelta(seconds=1)
-
-
-#: Counts bytes of a body. Raises BodiesTooMany.
+#: Counts bytes of a body. Raises ServiceUnavailable.
 Take = Callable[[int], None]
 
 
@@ -48,7 +41,7 @@ class _Coming:
 
     @contextlib.contextmanager
     def room(self) -> Iterator[Take]:
-        """Yield a function that counts bytes of one body until the block ends; it raises BodiesTooMany."""
+        """Yield a function that counts bytes of one body until the block ends; it raises ServiceUnavailable."""
         mine = 0
 
         def take(size: int) -> None:
@@ -56,7 +49,8 @@ class _Coming:
             mine += size
             self._bytes += size
             if self._bytes > self._most:
-                raise BodiesTooMany("Too many large requests at once. Send this one again.")
+                message = "Too many large requests at once. Send this one again."
+                raise ServiceUnavailable(message, code="bodies_too_many", retry_after=timedelta(seconds=1))
 
         try:
             yield take
@@ -105,7 +99,7 @@ def require_type(req: falcon.asgi.Request, wanted: str) -> None:
 
 
 async def read_body(req: falcon.asgi.Request, *, max_bytes: int) -> bytes:
-    """Return a body. Raises PayloadTooLarge, InvalidRequest, BodiesTooMany."""
+    """Return a body. Raises PayloadTooLarge, InvalidRequest, ServiceUnavailable."""
     with coming.room() as take:
         return await _read_body(req, take, max_bytes=max_bytes)
 
@@ -186,7 +180,6 @@ def _refuse_values(values: list[Any]) -> None:
 
 
 def too_large(max_bytes: int) -> PayloadTooLarge:
-    """Return the error for a body that is too large."""
     return PayloadTooLarge(
         f"The body is larger than {max_bytes:,} bytes, the most that is accepted. Send less at once.",
         max_bytes=max_bytes,

@@ -120,7 +120,6 @@ def _given(value: Any) -> Any:
 
 
 def missing(field: str) -> dict[str, str]:
-    """Return the fault of a missing field."""
     return {"field": field, "message": "This field is required.", "code": "field_missing"}
 
 

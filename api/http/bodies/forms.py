@@ -62,7 +62,6 @@ class FormShape:
 
     @classmethod
     def of(cls, kind: AnyKind) -> "FormShape":
-        """Return the form of a kind."""
         request: type[BaseModel] = kind.request
         files, texts = dict.fromkeys((*kind.files, *kind.uploads)), frozenset(fields_of(request))
         many = kind.many_files
@@ -73,7 +72,6 @@ class FormShape:
 
     @property
     def most_parts(self) -> int:
-        """Most fields and files."""
         return len(self.files) + len(self.texts) + (MOST_ENTRIES if self.lists or self.repeated else 0)
 
     def list_of(self, name: str) -> str | None:

@@ -21,7 +21,6 @@ HOLE = re.compile(r"{(\w+)}")
 
 
 def curl_lines(sample: Sample) -> str:
-    """Return a command for a shell."""
     where = HOLE.sub(lambda found: f"${found[1].upper()}", sample.path)
     query = "&".join(f"{name}={_shell_value(value)}" for name, value in sample.query.items())
     parts = [f'curl "${URL}{where}{"?" if query else ""}{query}"']
@@ -60,7 +59,6 @@ def python_lines(sample: Sample, method: Method | None) -> str:
 
 
 def javascript_lines(sample: Sample) -> str:
-    """Return a module for Node.js."""
     query = "&".join(
         f"{name}={HOLE.sub(_template_value, quote(value, safe='{}'))}" for name, value in sample.query.items()
     )
@@ -190,7 +188,6 @@ def _template_value(found: re.Match[str]) -> str:
 
 
 def _python(value: Any) -> str:
-    """Return a JSON value in Python."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_text(name)}: {_python(one)}" for name, one in value.items()) + "}"
     if isinstance(value, list):

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from typing import Any
 
-from api.openapi.reference.parts import Json, answer_of, content_of, resolved
-
+Json = dict[str, Any]
 JSON_TYPE = "application/json"
 FORM_TYPE = "multipart/form-data"
 EVENTS_TYPE = "text/event-stream"
@@ -21,6 +22,28 @@ ENDINGS = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
     "application/octet-stream": "bin",
 }
+
+
+def resolved(document: Mapping[str, Any], part: Json) -> Json:
+    """Return what a part of the document refers to, or the part itself."""
+    if "$ref" in part:
+        part = reduce(getitem, part["$ref"].removeprefix("#/").split("/"), document)  # type: ignore[arg-type]
+    return part
+
+
+def answer_of(document: Mapping[str, Any], operation: Json) -> tuple[str, Json]:
+    """Return the status and the description of what an operation answers when it does what it is asked."""
+    responses = operation["responses"]
+    status = min(status for status in responses if status.startswith("2"))
+    return status, resolved(document, responses[status])
+
+
+def content_of(operation: Json, *, form: bool = False) -> tuple[str, Json]:
+    """Return media type and description of what an operation is sent: as JSON, unless it takes a form alone.
+
+    Both are empty where nothing is sent."""
+    content = operation.get("requestBody", {}).get("content", {})
+    return next(iter(content.items()), ("", {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +68,14 @@ class Sample:
 
     @property
     def is_form(self) -> bool:
-        """Whether the body is a form."""
         return bool(self.form or self.files)
 
     @property
     def body_text(self) -> str:
-        """The JSON body."""
         return "" if self.body is None else json.dumps(self.body, ensure_ascii=False)
 
 
 def make_sample(document: Mapping[str, Any], path: str, method: str, operation: Json) -> Sample:
-    """Return a request to an operation."""
     media, content = content_of(operation)
     parameters = [resolved(document, one) for one in operation["parameters"]]
     query = {

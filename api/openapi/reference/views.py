@@ -8,8 +8,7 @@ from typing import Any
 from api.openapi.document import operations
 from api.openapi.reference.calls import Method
 from api.openapi.reference.lines import curl_lines, javascript_lines, python_lines
-from api.openapi.reference.parts import Json, content_of, resolved
-from api.openapi.reference.samples import FORM_TYPE, Sample, make_sample
+from api.openapi.reference.samples import FORM_TYPE, Json, Sample, content_of, make_sample, resolved
 
 #: Tags in words.
 HEADINGS = {
@@ -57,7 +56,6 @@ class OperationView:
 
     @property
     def is_form(self) -> bool:
-        """Whether it is sent as a form."""
         return self.media == FORM_TYPE
 
 
@@ -70,7 +68,6 @@ class ReferenceSection:
 
     @property
     def heading(self) -> str:
-        """The tag in words."""
         return HEADINGS.get(self.title, self.title.replace("_", " ").capitalize())
 
 

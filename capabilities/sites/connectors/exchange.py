@@ -11,8 +11,7 @@ import aiohttp
 from capabilities.sites.connectors.connector import SiteTrouble
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.connecting import open_session, plain_socket
-from pipeline.downloads.failures import REMEDY, failure_of
-from pipeline.downloads.retry_after import read_retry_after
+from pipeline.downloads.failures import REMEDY, failure_of, read_retry_after
 from pipeline.downloads.targets import REDIRECTS, Refused, read_target, shown
 from pipeline.settings.fields import FetchSettings
 

@@ -109,7 +109,6 @@ class Pressroom(Methods, Blocking):
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
 
@@ -138,7 +137,6 @@ class AsyncPressroom(Methods, Awaiting):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._client.aclose()
 
 

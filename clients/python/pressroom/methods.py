@@ -6,9 +6,8 @@ from functools import cache, update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from pressroom.exchange import Emit, Flow, StreamFlow
-from pressroom.runners import AsyncRunner, BlockingRunner
+from pressroom.runners import AsyncRunner, AsyncStream, BlockingRunner, Stream
 from pressroom.service import Service
-from pressroom.streams import AsyncStream, Stream
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -68,7 +68,6 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The content as text."""
         return self.content.decode() if self.file is None else Path(self.file).read_text("utf-8")
 
 
@@ -100,7 +99,6 @@ class Service:
         self._has_answered = False
 
     def get(self, path: str, **params: Any) -> Flow[Answer]:
-        """Send a GET."""
         return self.ask(Ask("GET", path, params=given(params)))
 
     def ask(self, ask: Ask, *, to: Target = None) -> Flow[Answer]:

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from browser import Browser, sign_in
 from http_service import Answer, Service
-from manual_worker import ManualWorker, deliver, refuse
+from manual_worker import ManualWorker, refuse
 from payers import Payer, open_account
 
 from pipeline.database import Database, Statement
@@ -250,14 +250,3 @@ def test_operators_see_the_log_of_a_job_and_others_do_not(
     assert 'id="log"' in text_of(operator.get(f"/dashboard/jobs/{job_id}"))
     other = sign_in(service, api_database, client)
     assert 'id="log"' not in text_of(other.get(f"/dashboard/jobs/{job_id}"))
-
-
-def test_delivered_and_failed_items_can_not_be_mixed_up(
-    service: Service, client: Payer, browser: Browser, manual_worker: ManualWorker
-) -> None:
-    job_id = service.submit({"items": 3}, client.api_key, "/many")
-    manual_worker.work(lambda item: refuse(item) if item.index == 1 else deliver(item))
-    page = text_of(browser.get(f"/dashboard/jobs/{job_id}"))
-    assert ">partly done<" in page
-    assert page.count(">done<") == 2
-    assert page.count(">failed<") == 1

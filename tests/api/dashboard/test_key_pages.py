@@ -12,13 +12,12 @@ from manual_worker import ManualWorker
 from payers import Payer, open_account
 
 from api.dashboard.pages.usage import make_plots
-from pipeline.accounts.keys import ANY_KEY, add_key, is_well_formed, make_key
+from pipeline.accounts.keys import ANY_KEY, is_well_formed
 from pipeline.database import Database
 from pipeline.lifecycle import grant_credits
 from pipeline.usage.usage_report import DaySpan, Used
 
 KEYS = "/dashboard/keys"
-HOSTILE = "<img src=x onerror=alert(1)>\"'"
 
 
 @pytest.fixture
@@ -98,16 +97,6 @@ def test_a_form_of_another_site_makes_changes_and_deletes_nothing(browser: Brows
     assert key_id_of(browser) == key_id
 
 
-def test_a_deleted_key_is_gone_and_refused(service: Service, browser: Browser) -> None:
-    secret = secret_of(make(browser))
-    assert service.get("/jobs", secret).status == 200
-
-    answer = browser.post(f"{KEYS}/{key_id_of(browser)}/delete", {})
-    assert (answer.status, answer.headers["location"]) == (303, KEYS)
-    assert "The key new was deleted." in words_of(browser.get(KEYS))
-    assert service.get("/jobs", secret).status == 401
-
-
 def test_a_keys_limits_are_changed_by_its_own_page(service: Service, browser: Browser) -> None:
     secret = secret_of(make(browser, routes=["/echo"], credits_per_month="50"))
     path = f"{KEYS}/{key_id_of(browser)}"
@@ -133,26 +122,6 @@ def test_another_accounts_key_is_not_there(service: Service, browser: Browser, a
     assert browser.post(path, {"name": "mine"}).status == 404
     assert browser.post(f"{path}/delete", {}).status == 404
     assert service.get("/jobs", other.api_key).status == 200
-
-
-def test_what_others_have_written_is_shown_as_text(
-    browser: Browser, client: Payer, api_database: Database, service: Service
-) -> None:
-    hostile = make_key()
-    api_database.run(add_key(client.account_id, hostile, HOSTILE))
-    api_database.run(grant_credits(client.account_id, 1, HOSTILE))
-    service.submit({"text": "hi"}, hostile.secret)
-    pages = [
-        browser.get(KEYS),
-        browser.get(f"{KEYS}/{hostile.id}"),
-        browser.get("/dashboard/usage"),
-        make(browser, name=HOSTILE),
-    ]
-
-    for page in pages:
-        assert page.status == 200
-        assert "<img src=x" not in page.body.decode()
-        assert "&lt;img src=x onerror=alert(1)&gt;&#34;&#39;" in page.body.decode()
 
 
 def test_what_a_key_has_used_stands_apart_from_what_it_holds(service: Service, browser: Browser, client: Payer) -> None:

@@ -10,8 +10,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +21,6 @@ from systems import Running, only, system
 
 from api.http.address import read_networks
 from api.http.connections import READ_SECONDS, ClientConnection
-from api.server import Worker
 from pipeline.settings import Settings
 
 pytestmark = pytest.mark.system
@@ -105,15 +103,6 @@ def test_a_later_head_that_never_ends_is_not_waited_for_either(service: Running)
     connection.close()
 
 
-def test_a_connection_that_was_idle_for_longer_than_a_head_may_take_goes_on(service: Running) -> None:
-    connection = kept(service)
-    time.sleep(2.5)
-    for _ in range(2):
-        connection.request("GET", "/healthz")
-        assert connection.getresponse().read()
-    connection.close()
-
-
 def test_a_head_that_came_while_its_process_was_busy_is_answered(service: Running) -> None:
     with service.connect() as client:
         time.sleep(0.5)  # it is accepted
@@ -168,50 +157,6 @@ def stand_in(**fields: Any) -> SimpleNamespace:
         cfg=Config(), log=logging.getLogger(), nr_conns=0, connections=set(), subscribers=Counter(),
         header_seconds=60.0, **{"asgi": None, "connections_per_address": 0, "trusted_proxies": (), **fields},
     )  # fmt: skip
-
-
-def test_a_connection_that_is_being_closed_is_not_kept_for_its_last_unread_bytes() -> None:
-    async def close() -> list[str]:
-        ended: list[str] = []
-        ours, theirs = socket.socketpair()
-        worker = stand_in(unread_seconds=0.05)
-        worker.loop = asyncio.get_running_loop()
-        connection = ClientConnection(worker)
-        connection.connection_made(SimpleNamespace(
-            get_extra_info={"peername": ("198.51.100.1", 1), "socket": ours}.get,
-            set_write_buffer_limits=lambda **limits: None,
-            get_write_buffer_size=lambda: 1_000,
-            can_write_eof=lambda: False,
-            close=lambda: ended.append("closed"),
-            abort=lambda: ended.append("aborted"),
-            is_closing=lambda: False,
-        ))  # fmt: skip
-        connection.pause_writing()
-        connection._close_transport()
-        connection.resume_writing()  # little is left, and none of it is read
-        await asyncio.sleep(0.5)
-        connection.connection_lost(None)
-        await asyncio.sleep(0)
-        for end in (ours, theirs):
-            end.close()
-        return ended
-
-    assert asyncio.run(close()) == ["closed", "aborted"]
-
-
-def test_what_came_before_a_process_was_told_to_stop_is_read_before_idle_connections_are_closed() -> None:
-    async def stop() -> list[str]:
-        done: list[str] = []
-        worker = Worker.__new__(Worker)
-        worker.loop = asyncio.get_running_loop()
-        worker.asgi = SimpleNamespace(drain=lambda: None)
-        worker.connections = [SimpleNamespace(is_new=False, close_if_idle=lambda: done.append("closed"))]
-        worker.handle_exit_signal()
-        worker.loop.call_later(READ_SECONDS / 5, done.append, "read")
-        await asyncio.sleep(READ_SECONDS * 5)
-        return done
-
-    assert asyncio.run(stop()) == ["read", "closed"]
 
 
 def test_a_stop_waits_for_no_idle_connection(service: Running) -> None:
@@ -314,49 +259,6 @@ def test_a_path_may_come_with_scheme_and_host(service: Running) -> None:
     answer, document = answer_to(service, b"GET http://example.org/healthz HTTP/1.1\r\nHost: example.org\r\n\r\n")
 
     assert answer.status == 200, document
-
-
-def own_address() -> str | None:
-    """Return an address of this machine that is not one of the loopback; None: it has none. Nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
-        try:
-            asking.connect(("192.0.2.1", 9))
-        except OSError:
-            return None
-        found = str(asking.getsockname()[0])
-        return None if found.startswith("127.") else found
-
-
-def test_one_connection_too_many_of_an_address_is_told_so_and_ended(tmp_path: Path) -> None:
-    address = own_address()
-    if address is None:
-        pytest.skip("this machine has no address but the loopback's, which is not counted")
-    extra = {"PRESSROOM_API__CONNECTIONS_PER_ADDRESS": "3", "PRESSROOM_API__PROCESSES": "1"}
-    with system(tmp_path / "data", "--host", "0.0.0.0", *only("synthesis"), extra=extra) as running:
-        place = (address, int(running.address.rpartition(":")[2]))
-        with ExitStack() as stack:
-            kept = [stack.enter_context(socket.create_connection(place, timeout=60)) for _ in range(3)]
-            for one in kept:
-                assert asked(one).startswith(b"HTTP/1.1 200 ")
-            one_more = stack.enter_context(socket.create_connection(place, timeout=60))
-            told = one_more.makefile("rb").read()  # until its end
-            assert told.startswith(b"HTTP/1.1 429 ")
-            assert b"too_many_connections" in told
-            assert asked(kept[0]).startswith(b"HTTP/1.1 200 ")
-            kept[1].close()
-            deadline = time.monotonic() + 30
-            while True:  # the end of a connection is noticed a moment later
-                with socket.create_connection(place, timeout=60) as other:
-                    if (again := asked(other)).startswith(b"HTTP/1.1 200 "):
-                        break
-                assert time.monotonic() < deadline, again
-
-
-def asked(connection: socket.socket) -> bytes:
-    """Return the answer to a request on a connection, or what it was told instead."""
-    with suppress(ConnectionError):
-        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-    return connection.recv(65_536)
 
 
 def test_an_address_has_so_many_connections_at_once() -> None:

@@ -13,9 +13,10 @@ from http_service import Start, form
 from payers import Payer
 
 from api.http.bodies import bodies, forms
-from api.http.bodies.bodies import BodiesTooMany, _Coming
+from api.http.bodies.bodies import _Coming
 from api.http.bodies.forms import FormReader, FormShape, Upload
 from api.http.request_context import SCOPE_KEY, RequestContext
+from pipeline.errors import ServiceUnavailable
 
 MIB = 2**20
 AT_ONCE = 24
@@ -89,7 +90,7 @@ def test_a_json_body_is_counted_until_it_is_read(monkeypatch: pytest.MonkeyPatch
 
     # They are read one after the other: three wait, and the others are refused.
     found = asyncio.run(read_at_once(5))
-    assert [type(one) for one in found].count(BodiesTooMany) == 2
+    assert [type(one) for one in found].count(ServiceUnavailable) == 2
 
 
 def test_the_texts_of_a_form_are_counted_by_what_they_take_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,5 +106,5 @@ def test_the_texts_of_a_form_are_counted_by_what_they_take_in_memory(monkeypatch
     monkeypatch.setattr(forms, "coming", _Coming(50 * 4_500))
     assert len(read()["keywords"]) == 50
     monkeypatch.setattr(forms, "coming", _Coming(50 * 3_500))
-    with pytest.raises(BodiesTooMany):
+    with pytest.raises(ServiceUnavailable):
         read()

@@ -10,6 +10,7 @@ from browser import sign_in
 from http_service import Answer, Service
 from manual_worker import ManualWorker, deliver, refuse
 from payers import Payer, discrepancies_of, open_account
+from workbench import submission
 
 from pipeline import lifecycle
 from pipeline.accounts.keys import add_key, make_key
@@ -103,24 +104,8 @@ def test_a_job_that_has_not_ended_is_not_deleted(service: Service, client: Payer
 def test_a_job_of_many_items_is_deleted_whole_and_again_without_harm(
     service: Service, client: Payer, api_database: Database
 ) -> None:
-    rows = [({"number": number}, 0, None) for number in range(2_500)]
-    submitted = api_database.run(
-        lifecycle.submit(
-            lifecycle.Submission(
-                account_id=client.account_id,
-                api_key_id=client.api_key_id,
-                kind="many",
-                route="/many",
-                request={"note": SECRET},
-                request_id="big",
-                request_hash=b"",
-                items=rows,
-                deadline=timedelta(hours=1),
-                keep_for=timedelta(hours=1),
-                slice_size=1,
-            )
-        )
-    )
+    big = submission(client, [0] * 2_500, kind="many", request={"note": SECRET})
+    submitted = api_database.run(lifecycle.submit(big))
     job_id = str(submitted.job_id)
     service.post_bytes(f"/jobs/{job_id}/cancel", b"", client.api_key)
 
@@ -281,23 +266,7 @@ def test_a_job_that_was_delivered_or_runs_or_is_deleted_is_not_tried_again(
 def test_a_job_whose_files_are_gone_is_not_tried_again(
     service: Service, client: Payer, manual_worker: ManualWorker, api_database: Database
 ) -> None:
-    submitted = api_database.run(
-        lifecycle.submit(
-            lifecycle.Submission(
-                account_id=client.account_id,
-                api_key_id=client.api_key_id,
-                kind="files",
-                route="/files-in",
-                request={},
-                request_id="made",
-                request_hash=b"",
-                items=[({}, 1, None)],
-                deadline=timedelta(hours=1),
-                keep_for=timedelta(hours=1),
-                slice_size=1,
-            )
-        )
-    )
+    submitted = api_database.run(lifecycle.submit(submission(client, kind="files", route="/files-in")))
     manual_worker.work(refuse)
     answer = retry(service, str(submitted.job_id), client.api_key)
     assert (answer.status, answer.code) == (409, "nothing_to_retry")

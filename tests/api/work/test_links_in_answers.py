@@ -9,7 +9,7 @@ import pytest
 import redis
 from falcon.testing import create_asgi_req
 from http_service import Answer, Service
-from payers import Payer, open_account
+from payers import Payer
 
 from api.http.address import base_url, read_networks
 from capabilities.blog.handlers.blog import BlogHandler
@@ -178,25 +178,6 @@ def test_posts_whose_pictures_all_fail_cost_one_credit(service: Service, work_of
     assert answer.json["engine"] == "extractive"
     assert answer.json["warnings"] == ["3 of 3 pictures could not be made; 2 of 3 credits were not charged."]
     assert service.get(f"/jobs/{job_id}", client.api_key).json["credits"] == {"held": 3, "captured": 1, "released": 2}
-
-
-def test_when_nothing_can_write_nothing_is_charged(
-    service: Service, work_off: Work, client: Payer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("capabilities.blog.handlers.writing.MOST_TAGS", 0)
-    job_id = service.submit(TITLE, client.api_key, "/blog/generate")
-    work_off()
-
-    answer = service.get(f"/jobs/{job_id}/result", client.api_key)
-    assert (answer.status, answer.code) == (500, "metadata_invalid")
-    assert service.get(f"/jobs/{job_id}", client.api_key).json["credits"]["captured"] == 0
-
-
-def test_too_little_is_refused_with_the_balance(service: Service, api_database: Database) -> None:
-    answer = service.post("/blog/generate", TITLE, open_account(api_database, credits=2).api_key)
-
-    assert answer.status == 402
-    assert "the balance is 2" in answer.json["message"]
 
 
 def test_a_post_may_be_larger_than_other_json(service: Service, client: Payer) -> None:

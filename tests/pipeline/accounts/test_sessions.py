@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 from argon2 import extract_parameters
@@ -18,7 +17,7 @@ from pipeline.accounts.passwords import (
     hash_password,
     is_password,
 )
-from pipeline.accounts.sessions import Owner, begin_session, end_sessions, find_owner_by_id, make_token
+from pipeline.accounts.sessions import Owner, begin_session, find_owner_by_id, make_token
 from pipeline.accounts.sign_in import add_link, set_password, use_link
 from pipeline.database import Database, Statement
 
@@ -41,12 +40,6 @@ def sessions(database: Database) -> int:
 def owned(database: Database, payer: Payer) -> Payer:
     database.run_together(set_password(payer.account_id, OLD))
     return payer
-
-
-def test_a_password_that_was_checked_signs_in(database: Database, owned: Payer) -> None:
-    owner = checked(database, owned)
-    assert database.run(begin_session(owned.account_id, make_token(), lasts=LASTS, checked=owner))
-    assert sessions(database) == 1
 
 
 @pytest.mark.parametrize("change", ["password", "suspended"])
@@ -77,14 +70,6 @@ def test_a_new_password_waits_for_who_is_just_signing_in_and_signs_them_out(
 
     assert ended == 1
     assert sessions(database) == 0
-
-
-def test_a_new_password_counts_whom_it_signs_out(database: Database, owned: Payer) -> None:
-    for _ in range(2):
-        database.run(begin_session(owned.account_id, make_token(), lasts=LASTS))
-    assert database.run_together(set_password(owned.account_id, NEW)) == [True, None, 2]
-    assert database.run_together(set_password(uuid4(), NEW)) == [False, None, 0]
-    assert database.run(end_sessions(owned.account_id)) == 0
 
 
 def test_a_new_password_ends_links_that_sign_in(database: Database, owned: Payer) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pipeline.database import SQL, AsyncDatabase, Database, Statement, assignments, columns, database
+from pipeline.database import SQL, AsyncDatabase, Database, Statement, columns, database
 from pipeline.errors import ServiceUnavailable
 
 SAY: Statement[int] = Statement("SELECT 7 AS said", {}, lambda rows: int(rows[0]["said"]))
@@ -128,7 +128,3 @@ def test_only_a_fragment_becomes_part_of_a_statement() -> None:
 
     assert made == """SELECT "j"."id", "j"."a""b" FROM job j WHERE j.kind = 'x'' OR true --' LIMIT 10"""
     assert SQL(" OR ").join([SQL("true"), evil]) == "true OR 'x'' OR true --'"
-
-
-def test_columns_are_set_from_parameters_of_their_names() -> None:
-    assert assignments(["name", "index"]) == '"name" = %(name)s, "index" = %(index)s'

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pipeline.downloads.retry_after import LONGEST, read_retry_after
+from pipeline.downloads.failures import LONGEST, read_retry_after
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MOST = LONGEST.total_seconds()

@@ -15,7 +15,7 @@ from waiting import wait_for
 from pipeline.errors import NotReady
 from pipeline.lifecycle import migrations
 from pipeline.lifecycle.migrations import alembic_config, migrate
-from pipeline.lifecycle.schema_version import newest_revision
+from pipeline.lifecycle.schema import newest_revision
 
 #: The release before: from its tables on, a migration changes that of jobs.
 BEFORE = "0027"

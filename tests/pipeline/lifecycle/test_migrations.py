@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 import psycopg
 import pytest
@@ -21,9 +20,9 @@ import models  # noqa: F401  the tables register themselves
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
-from pipeline.lifecycle import Outcome, schema
+from pipeline.lifecycle import Outcome
 from pipeline.lifecycle.migrations import alembic_config, migrate
-from pipeline.lifecycle.schema_version import is_up_to_date, newest_revision
+from pipeline.lifecycle.schema import is_up_to_date, newest_revision
 
 
 @pytest.fixture
@@ -122,13 +121,6 @@ def test_a_database_is_up_to_date_once_tables_and_functions_are_this_version_s(e
     assert not is_up_to_date(empty_url)
 
 
-def test_an_empty_database_is_brought_to_this_version(empty_url):
-    migrate(empty_url)
-
-    assert schemas(empty_url) == [lifecycle.SCHEMA]
-    work_through(empty_url)
-
-
 def test_migrating_again_keeps_everything(empty_url):
     migrate(empty_url)
     work_through(empty_url)
@@ -161,37 +153,3 @@ def test_migrating_does_not_wait_for_work_that_goes_on(bench, bench_url):
         while migrating.is_alive():
             assert other.execute(WAITS_FOR_US).fetchall() == []
             migrating.join(timeout=0.01)
-
-
-@pytest.fixture
-def older(monkeypatch):
-    """The life cycle's functions as an earlier release had them, under that release's name."""
-    source = schema._SOURCE + "\n-- Something was different here.\n"
-    monkeypatch.setattr(schema, "_SOURCE", source)
-    for module in (schema, lifecycle):
-        monkeypatch.setattr(module, "SCHEMA", "lifecycle_0123456789ab")
-    return "lifecycle_0123456789ab"
-
-
-def test_an_older_version_stays_beside_the_new_one_and_both_work_on(empty_url, older, monkeypatch):
-    migrate(empty_url)
-    monkeypatch.undo()
-
-    def as_before(statement: Statement):
-        return database.run(
-            Statement(statement.sql.replace(lifecycle.SCHEMA, older), statement.parameters, statement.read)
-        )
-
-    migrate(empty_url)
-
-    assert sorted(schemas(empty_url)) == sorted([older, lifecycle.SCHEMA])
-    work_through(empty_url)
-    with Database(empty_url) as database:
-        work_through(empty_url, as_before)
-        # What one has submitted, the other claims and the first reports.
-        payer = open_account(database)
-        as_before(lifecycle.submit(submission(payer, [5])))
-        (item,) = database.run(lifecycle.claim({"sketch": 1}, lease_for=timedelta(seconds=30)))
-        (taken,) = as_before(lifecycle.report(item.lease_id, [Outcome(item.item_id, "done", 5)]))
-        assert taken.job_state == "succeeded"
-        assert database.run(discrepancies()) == []

@@ -3,9 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
-import pytest
 from payers import Payer, open_account
-from workbench import Workbench, submission
+from workbench import Workbench
 
 from pipeline import lifecycle
 from pipeline.accounts.keys import revoke_key
@@ -14,20 +13,6 @@ from pipeline.accounts.keys import revoke_key
 def nothing_was_made(bench: Workbench) -> bool:
     counts = bench.read("SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM item) AS rows")
     return counts == [{"rows": 0}] and bench.balance() == 1_000
-
-
-def test_a_request_becomes_a_queued_job_with_its_hold_and_its_items_in_order(bench):
-    job_id = bench.job_of(3, 1, 2, source="plugin")
-
-    job = bench.job(job_id)
-    assert (job["state"], job["items_total"], job["credits_held"], job["source"]) == ("queued", 3, 6, "plugin")
-    assert job["request"] == {"text": "hello"}
-    assert [(item["index"], item["price"], item["state"]) for item in bench.items(job_id)] == [
-        (0, 3, "ready"), (1, 1, "ready"), (2, 2, "ready"),
-    ]  # fmt: skip
-    assert [item["input"] for item in bench.items(job_id)] == [{"number": 0}, {"number": 1}, {"number": 2}]
-    assert bench.balance() == 994
-    assert bench.entries(job_id) == [("hold", -6, 6)]
 
 
 def test_only_a_valid_key_of_the_account_submits(bench):
@@ -39,11 +24,6 @@ def test_only_a_valid_key_of_the_account_submits(bench):
     bench.database.run(revoke_key(bench.payer.api_key_id))  # meanwhile
     assert bench.submit().outcome == "unauthorized"
     assert nothing_was_made(bench)
-
-
-def test_a_job_needs_an_item(bench):
-    with pytest.raises(ValueError, match="at least one item"):
-        lifecycle.submit(submission(bench.payer, []))
 
 
 def test_what_was_refused_or_late_or_failed_by_our_fault_uses_no_key_up(bench):

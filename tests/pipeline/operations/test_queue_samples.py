@@ -8,7 +8,7 @@ from workbench import submission
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
 from pipeline.operations.metrics import Metrics
-from pipeline.operations.samples import MOST_POINTS, QueuePoint, forget_samples, point_width, read_history, take_samples
+from pipeline.operations.samples import QueuePoint, forget_samples, read_history, take_samples
 from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from pipeline.wakes.broker import connect
@@ -74,11 +74,6 @@ def test_a_sample_goes_without_counts_while_redis_is_away(database: Database) ->
 
     (point,) = history(database)
     assert (point.ready, point.done, point.run_seconds) == (0, 0, None)
-
-
-def test_a_plot_has_few_points_however_long_its_time_is() -> None:
-    for days in (1, 7, 90):
-        assert timedelta(days=days) / point_width(timedelta(days=days)) <= MOST_POINTS
 
 
 def test_old_samples_go(database: Database, redis_url: str) -> None:

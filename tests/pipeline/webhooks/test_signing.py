@@ -4,7 +4,7 @@ import base64
 from datetime import UTC, datetime
 from uuid import UUID
 
-from pipeline.webhooks.signing import make_secret, sign, signed_headers
+from pipeline.webhooks.events import make_secret, sign, signed_headers
 
 
 def test_a_known_message_has_its_known_signature() -> None:

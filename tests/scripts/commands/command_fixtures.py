@@ -3,7 +3,6 @@
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import structlog
 from payers import Payer
 from ran import Ran
 from systems import run_command
+from workbench import submission
 
 from pipeline import lifecycle
 from pipeline.database import Database
@@ -71,19 +71,7 @@ def submit(database: Database, payer: Payer) -> Callable[..., str]:
     """A function that submits a job of two items and returns its id."""
 
     def run(kind: str = "speech") -> str:
-        submission = lifecycle.Submission(
-            account_id=payer.account_id,
-            api_key_id=payer.api_key_id,
-            kind=kind,
-            route="/tts",
-            request={"speed": 2.0},
-            request_id="test",
-            request_hash=b"hash",
-            items=[({"text": "one"}, 1, None), ({"text": "two"}, 1, None)],
-            deadline=timedelta(hours=1),
-            keep_for=timedelta(hours=1),
-            slice_size=1,
-        )
-        return str(database.run(lifecycle.submit(submission)).job_id)
+        asked = submission(payer, (1, 1), kind=kind, route="/tts", request={"speed": 2.0})
+        return str(database.run(lifecycle.submit(asked)).job_id)
 
     return run

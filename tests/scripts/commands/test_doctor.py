@@ -21,8 +21,8 @@ from pipeline.errors import PressroomError
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.operations.supervision import SupervisorSilent
 from pipeline.settings import Settings
-from scripts.doctor import engines, examination, machine, servers
-from scripts.doctor.machine import check_disk, check_memory
+from scripts.doctor import engines, examination, servers
+from scripts.doctor.servers import check_disk, check_memory
 from workers.models.machine import Machine
 
 
@@ -116,25 +116,6 @@ def test_the_doctor_tells_whose_account_is_empty_and_what_helps(
     assert "canary" not in said
 
 
-def test_a_provider_is_ready_when_it_has_answered_within_the_hour(
-    pressroom: Callable[..., Ran], database: Database, monkeypatch: Any
-) -> None:
-    name = DuckDuckGo.from_settings(Settings()).pace_name
-    database.run(pacing.add_providers([name]))
-    database.run(note(name, Event.ANSWERED, Settings().search))
-    database.run(Statement("UPDATE search_provider SET answered_at = now() - interval '5 min' RETURNING 1"))
-
-    assert "ok search: duckduckgo ready, it answered 5 min ago, answers from the index duckduckgo" in said_by(
-        pressroom("doctor", "--no-ask")
-    )
-
-    database.run(Statement("UPDATE search_provider SET answered_at = now() - interval '61 min' RETURNING 1"))
-
-    assert "-- search: duckduckgo set up, but it has not answered within the hour" in said_by(
-        pressroom("doctor", "--no-ask")
-    )
-
-
 def test_a_provider_that_is_silent_is_asked_and_the_answer_is_for_all(
     pressroom: Callable[..., Ran], monkeypatch: Any
 ) -> None:
@@ -198,7 +179,7 @@ def test_the_doctor_says_how_much_memory_and_disk_are_needed_and_here(monkeypatc
     assert "hibari" in check_memory(Machine(4_000_000_000, cores=2))
     with pytest.raises(PressroomError, match=r"600 MB here.*needs 900 MB"):
         check_memory(Machine(600_000_000, cores=2))
-    monkeypatch.setattr(machine.shutil, "disk_usage", lambda folder: SimpleNamespace(free=3_000_000))
+    monkeypatch.setattr(servers.shutil, "disk_usage", lambda folder: SimpleNamespace(free=3_000_000))
     with pytest.raises(PressroomError, match=r"3 MB free on the disk of /srv/press; keep 1\.0 GB free"):
         check_disk(Path("/srv/press"))
 

@@ -1,24 +1,10 @@
 """`pressroom models` lists, fetches, verifies and removes, and `doctor` says what would be worth fetching."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hub import FakeHub, serve_hub
 from ran import Ran
-
-from workers.models.catalogue import find_model
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    """A hub that has whisper-tiny.en's files, all of them wrong."""
-    with serve_hub() as served:
-        tiny = find_model("whisper-tiny.en")
-        served.files[tiny.hub.repo] = {file.name: b"x" * 100 for file in tiny.files}
-        served.commits = {tiny.hub.revision: tiny.hub.revision}
-        monkeypatch.setenv("HF_ENDPOINT", served.url)
-        yield served
 
 
 def test_list_says_what_is_here_and_what_could_be(pressroom: Callable[..., Ran]) -> None:
@@ -32,14 +18,6 @@ def test_list_says_what_is_here_and_what_could_be(pressroom: Callable[..., Ran])
     assert all(row[2] == "whisper" for row in rows)
 
 
-def test_list_of_an_engine_without_models_names_those_with(pressroom: Callable[..., Ran]) -> None:
-    ran = pressroom("models", "list", "espeak")
-
-    assert ran.code == 1
-    assert "No model is for 'espeak'" in ran.err
-    assert "whisper" in ran.err
-
-
 @pytest.mark.parametrize("command", ["fetch", "verify", "remove"])
 def test_name_that_the_catalogue_has_not_is_one_line(pressroom: Callable[..., Ran], command: str) -> None:
     ran = pressroom("models", command, "whisper-tiny.en", "whisper-tny")
@@ -48,33 +26,6 @@ def test_name_that_the_catalogue_has_not_is_one_line(pressroom: Callable[..., Ra
     assert ran.err == (
         "pressroom: The catalogue has no model 'whisper-tny'; `pressroom models list` shows those it has.\n"
     )
-
-
-def test_fetch_without_a_name_says_how(pressroom: Callable[..., Ran]) -> None:
-    ran = pressroom("models", "fetch")
-
-    assert ran.code == 1
-    assert "--recommended" in ran.err
-
-
-def test_fetch_of_what_is_here_prints_where(pressroom: Callable[..., Ran]) -> None:
-    ran = pressroom("models", "fetch", "whisper-tiny.en")
-
-    assert ran.code == 0
-    assert ran.out.startswith("whisper-tiny.en\t/")
-
-
-def test_fetch_from_a_hub_that_is_away_is_one_line(
-    pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setenv("PRESSROOM_MODELS__STALL_SECONDS", "1")
-
-    ran = pressroom("models", "fetch", "whisper-small")
-
-    assert ran.code == 1
-    assert ran.err.count("\n") == 1
-    assert "can't be downloaded from the hub" in ran.err
 
 
 def test_model_that_can_not_be_had_keeps_no_other_from_coming(
@@ -138,24 +89,6 @@ def test_remove_deletes_from_the_folder_and_not_from_a_package(pressroom: Callab
         "whisper-small is not here.",
     ]
     assert not (tmp_path / "models" / "kokoro-82m-japanese").exists()
-
-
-def test_altered_file_of_a_real_entry_is_refused(
-    pressroom: Callable[..., Ran], hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    damaged = tmp_path / "models" / "whisper-small"
-    damaged.mkdir(parents=True)
-    small = find_model("whisper-small")
-    hub.files[small.hub.repo] = {
-        file.name: b"x" * (file.size_bytes or 1) for file in small.files if file.name != "model.bin"
-    }
-    hub.files[small.hub.repo]["model.bin"] = b"not the weights"
-    hub.commits[small.hub.revision] = small.hub.revision
-
-    ran = pressroom("models", "fetch", "whisper-small")
-
-    assert ran.code == 1
-    assert "model.bin of whisper-small has changed" in ran.err
 
 
 def test_doctor_says_which_command_brings_what_this_machine_would_run(

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts.console import Console
-from scripts.system.kept_log import MAX_BYTES, KeptLog
-from scripts.system.terminal_lines import readable
+from scripts.system.terminal_lines import MAX_BYTES, KeptLog, readable
 
 GUNICORN_ERROR = "[2026-11-23 08:25:59 +0000] [10703] [ERROR] Worker exiting"
 REDIS_ERROR = "10631:M 23 Nov 2026 08:25:50.382 # Fatal error loading the DB"

@@ -22,6 +22,7 @@ from servers import WAITS_FOR_US
 from structlog.contextvars import merge_contextvars
 from structlog.testing import LogCapture
 from waiting import wait_for
+from workbench import submission
 
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
@@ -95,21 +96,16 @@ class Pool:
 
     def submit(self, *entries: dict[str, Any], price: int = 1, kind: str = KIND.name) -> Job:
         deadline, keep_for = lifetimes(KIND, self.settings)
-        submission = lifecycle.Submission(
-            account_id=self.payer.account_id,
-            api_key_id=self.payer.api_key_id,
+        asked = submission(
+            self.payer,
             kind=kind,
-            route="/made-up",
-            request={},
-            request_id="test",
-            request_hash=b"hash",
             items=[(entry, price, None) for entry in entries],
             deadline=deadline,
             keep_for=keep_for,
             slice_size=KIND.limits.slice_size,
         )
-        assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
-        return self.job(submission.job_id)
+        assert self.database.run(lifecycle.submit(asked)).outcome == "accepted"
+        return self.job(asked.job_id)
 
     def job(self, job_id: UUID) -> Job:
         job = self.database.run(find_job(job_id))

@@ -15,8 +15,7 @@ from pipeline.database import Database, Statement
 from pipeline.settings import Settings
 from pipeline.webhooks.accounts import NewWebhook, add_webhook, delete_webhook, move_webhook
 from pipeline.webhooks.deliveries import PAUSES, Sent, add_delivery, forget_deliveries
-from pipeline.webhooks.events import event_body
-from pipeline.webhooks.signing import sign
+from pipeline.webhooks.events import event_body, sign
 from workers.webhooks.sending import WebhookSending
 
 BODY = event_body("test.happened", {"n": 1, "url": "https://e.example/café"}, datetime(2026, 11, 23, tzinfo=UTC))

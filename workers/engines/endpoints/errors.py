@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 
-from pipeline.downloads.retry_after import read_retry_after
+from pipeline.downloads.failures import read_retry_after
 from workers.engines import EngineBusy, EngineUnavailable
 
 #: Characters that are quoted of a server's own message.

@@ -9,9 +9,8 @@ import aiohttp
 from yarl import URL
 
 from pipeline.downloads.addresses import Reach
-from pipeline.downloads.failures import REMEDY, failure_of
+from pipeline.downloads.failures import REMEDY, failure_of, read_retry_after
 from pipeline.downloads.images import ImageBlocked, ImageFailure, ImageTooLarge, ImageUnreachable, ImageUrlInvalid
-from pipeline.downloads.retry_after import read_retry_after
 from pipeline.downloads.slots import DownloadSlots
 from pipeline.downloads.targets import REDIRECTS, Refused, location_of, read_target, shown
 from pipeline.settings.fields import FetchSettings

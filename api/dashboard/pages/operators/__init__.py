@@ -6,14 +6,12 @@ from api.dashboard.pages.operators import (
     engines,
     failures,
     job_log,
-    model_install,
     models,
-    pauses,
     processes,
     queues,
 )
 
 _MODULES = (queues, processes, engines, models, failures, accounts)
-_FORMS = (endpoints, job_log, model_install, pauses)
+_FORMS = (endpoints, job_log)
 PAGES = [module.PAGE for module in _MODULES]
 RESOURCES = {path: resource for module in (*_MODULES, *_FORMS) for path, resource in module.RESOURCES.items()}

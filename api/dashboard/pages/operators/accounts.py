@@ -1,5 +1,6 @@
 """Accounts: who uses the system: made and invited, with top-up, tier, pause and suspension."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -9,7 +10,7 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolati
 
 from api.dashboard.forms import Form, read_form
 from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import neighbours, redirect, render
 from api.http.address import base_url
 from api.http.parameters import OFFSET, text
 from api.services.resource import Resource
@@ -40,22 +41,13 @@ MAX_DIGITS = 18
 SEARCH = text("search", "An account's name or id.", longest=MAX_SEARCH)
 
 
-class AccountNotFound(NotFound):
-    """No account has that id."""
-
-    code = "account_not_found"
-    message = "There is no such account."
-
-
 class Accounts(Resource):
     """GET /dashboard/operators/accounts."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with a page of accounts, newest first."""
         await self._show(req, resp)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Make an account, and answer with a link that signs its owner in, which is shown once."""
         session = await self._services.sessions.require_operator(req, resp)
         form = await read_form(req, session)
         try:
@@ -82,8 +74,7 @@ class Accounts(Resource):
             invited=invited,
             link=link,
             hours=self._services.settings.dashboard.sign_in_link_hours,
-            previous=max(0, offset - PAGE_SIZE) if offset else None,
-            next=offset + PAGE_SIZE if len(found) > PAGE_SIZE else None,
+            **neighbours(req, offset=offset, size=PAGE_SIZE, has_more=len(found) > PAGE_SIZE),
         )
 
 
@@ -91,7 +82,6 @@ class OperatorAccountPage(Resource):
     """GET and POST /dashboard/operators/accounts/{account_id}."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: str) -> None:
-        """Answer with one account."""
         await self._show(req, resp, account_id)
 
     async def _show(
@@ -115,7 +105,6 @@ class OperatorAccountPage(Resource):
         )
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: str) -> None:
-        """Do what one of the page's forms asks for, its button's value says which."""
         session = await self._services.sessions.require_operator(req, resp)
         form = await read_form(req, session)
         account = await self._find(account_id)
@@ -170,14 +159,11 @@ class OperatorAccountPage(Resource):
         return f"The account is now in the tier {tier}; its limits change within seconds."
 
     async def _find(self, account_id: str) -> AccountSummary:
-        """Raises AccountNotFound."""
-        try:
-            account = await self._services.database.run(find_account(UUID(account_id)))
-        except ValueError:
-            raise AccountNotFound from None
-        if account is None:
-            raise AccountNotFound
-        return account
+        """Raises NotFound."""
+        with suppress(ValueError):
+            if account := await self._services.database.run(find_account(UUID(account_id))):
+                return account
+        raise NotFound("There is no such account.", code="account_not_found")
 
 
 async def make_account(services: Services, form: Form) -> tuple[UUID, str]:

@@ -3,48 +3,30 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-import falcon.asgi
 from pydantic import ValidationError
 
-from api.dashboard.forms import Form, read_form
-from api.dashboard.rendering import redirect
-from api.services.resource import Resource
+from api.dashboard.forms import Form, OperatorForm
 from api.services.services import Services
 from pipeline.accounts.secret_box import SecretBox
-from pipeline.errors import Conflict, InvalidRequest, NotFound, PressroomError
-from pipeline.log import get_logger
+from pipeline.errors import Conflict, InvalidRequest, NotFound
 from pipeline.offers.offers import read_offers
 from pipeline.operations.endpoints import forget_offers, read_stored, remove, store, try_again
 from pipeline.operations.metrics import HASH, TOKENS, read_sums
 from pipeline.settings.endpoints import NAME, SENT, EndpointSettings
 from pipeline.wakes.redis_away import REDIS_AWAY
 
-log = get_logger(__name__)
-
-PATH, PAGE = "/dashboard/operators/endpoints", "/dashboard/operators/engines"
 #: Fields of the form that are left out where nothing was written.
 FIELDS = ("url", *SENT, "voices", "slots")
 
 
-class Endpoints(Resource):
+class Endpoints(OperatorForm):
     """POST /dashboard/operators/endpoints."""
 
-    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Add, try or remove an endpoint."""
-        session = await self._services.sessions.require_operator(req, resp)
-        form = await read_form(req, session)
-        name = form.text("name")
-        try:
-            text = await self._change(form, name)
-        except PressroomError as error:
-            redirect(req, resp, f"{PAGE}#endpoints", error.message, "bad")
-            return
-        log.info("endpoint changed", change=form.text("change"), endpoint=name, by=str(session.account_id))
-        redirect(req, resp, f"{PAGE}#endpoints", text)
+    page = "/dashboard/operators/engines#endpoints"
+    event, logged = "endpoint changed", ("change", "name")
 
-    async def _change(self, form: Form, name: str) -> str:
-        """Return what was done. Raises PressroomError."""
-        run = self._services.database.run
+    async def change(self, form: Form) -> str:
+        run, name = self._services.database.run, form.text("name")
         match form.text("change"):
             case "add":
                 return await self._add(form, name)
@@ -71,7 +53,7 @@ class Endpoints(Resource):
         return f"{name} is added. Each pool tries it within seconds; its state is shown below."
 
 
-RESOURCES = {PATH: Endpoints}
+RESOURCES = {"/dashboard/operators/endpoints": Endpoints}
 
 
 def read_endpoint(form: Form) -> EndpointSettings:

@@ -24,7 +24,6 @@ class Engines(Resource):
     """GET /dashboard/operators/engines."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with engines, downloads, and services that are asked."""
         services = self._services
         engines, processes, breakers, paused, endpoints = await asyncio.gather(
             services.database.run(read_engines()),

@@ -4,17 +4,14 @@ from uuid import UUID
 
 import falcon.asgi
 
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import Form, OperatorForm
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.operators.queues import PERIOD, PERIODS
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import render
 from api.services.resource import Resource
-from pipeline.errors import InvalidRequest, NotFound, PressroomError
-from pipeline.log import get_logger
+from pipeline.errors import InvalidRequest, NotFound
 from pipeline.operations.failures import MOST_JOBS, read_failures
 from pipeline.operations.mass_changes import CHANGED, list_changes, read_filter, request_change, stop_change
-
-log = get_logger(__name__)
 
 PAGE = Page(
     "/dashboard/operators/failures",
@@ -32,7 +29,6 @@ class Failures(Resource):
     """GET /dashboard/operators/failures."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the groups, and the changes that go on."""
         period = PERIOD.read(req)
         groups = await self._services.database.run(read_failures(PERIODS[period]))
         await render(
@@ -49,24 +45,13 @@ class Failures(Resource):
         )
 
 
-class MassChanges(Resource):
+class MassChanges(OperatorForm):
     """POST /dashboard/operators/failures/changes."""
 
-    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Retry or cancel all jobs that match, in the background; or stop doing so."""
-        session = await self._services.sessions.require_operator(req, resp)
-        form = await read_form(req, session)
-        try:
-            text = await self._change(form)
-        except PressroomError as error:
-            redirect(req, resp, f"{PAGE.path}#changes", error.message, "bad")
-            return
-        sent = {name: form.text(name) for name in ("change", "id", *CONDITIONS) if form.text(name)}
-        log.info("jobs changed by filter", **sent, by=str(session.account_id))
-        redirect(req, resp, f"{PAGE.path}#changes", text)
+    page = f"{PAGE.path}#changes"
+    event, logged = "jobs changed by filter", ("change", "id", *CONDITIONS)
 
-    async def _change(self, form: Form) -> str:
-        """Return what was begun or stopped. Raises InvalidRequest, NotFound."""
+    async def change(self, form: Form) -> str:
         run, change = self._services.database.run, form.text("change")
         if change == "stop":
             try:

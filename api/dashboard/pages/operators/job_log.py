@@ -17,7 +17,6 @@ class JobLogSearch(Resource):
     """GET /dashboard/operators/job-log?job=…."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Lead to the log of a job."""
         job_id = read_job_id((req.get_param("job") or "").strip())
         redirect(req, resp, f"{PATH}/{job_id}")
 
@@ -26,7 +25,6 @@ class JobLog(Resource):
     """GET /dashboard/operators/job-log/{job_id}."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
-        """Answer with the lines, of whatever account the job is."""
         job = await self._services.database.run(find_job(read_job_id(job_id)))
         if job is None:
             raise JobNotFound

@@ -5,19 +5,16 @@ from collections.abc import Sequence
 
 import falcon.asgi
 
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import Form, OperatorForm
 from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import render
 from api.services.resource import Resource
 from api.services.services import Services
 from pipeline.errors import InvalidRequest, NotReady, PressroomError
-from pipeline.log import get_logger
 from pipeline.operations import supervision
 from pipeline.operations.processes import HASH, Process, read_processes
 from pipeline.operations.supervision import MAX_PROCESSES, Pool
 from pipeline.wakes.redis_away import REDIS_AWAY
-
-log = get_logger(__name__)
 
 PAGE = Page(
     "/dashboard/operators/processes", "Processes", NavigationSection.OPERATORS, operators_only=True, order=2, icon="cpu"
@@ -35,7 +32,6 @@ class Processes(Resource):
     """GET /dashboard/operators/processes."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with pools and processes."""
         (pools, no_pools), processes = await asyncio.gather(self._pools(), read_running(self._services))
         await render(
             req,
@@ -55,20 +51,16 @@ class Processes(Resource):
             return [], error.message
 
 
-class PoolSize(Resource):
+class PoolSize(OperatorForm):
     """POST /dashboard/operators/processes/scale."""
 
-    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Change how many processes a pool has."""
-        session = await self._services.sessions.require_operator(req, resp)
-        name, processes = read_size(await read_form(req, session))
-        try:
-            await ask_supervisor(self._services, name, processes)
-        except PressroomError as error:
-            redirect(req, resp, PAGE.path, error.message, "bad")
-            return
-        log.info("pool scaled", pool=name, processes=processes, by=str(session.account_id))
-        redirect(req, resp, PAGE.path, f"{name} has {processes} {'process' if processes == 1 else 'processes'} now.")
+    page = PAGE.path
+    event, logged = "pool scaled", ("pool", "processes")
+
+    async def change(self, form: Form) -> str:
+        name, processes = read_size(form)
+        await ask_supervisor(self._services, name, processes)
+        return f"{name} has {processes} {'process' if processes == 1 else 'processes'} now."
 
 
 RESOURCES = {PAGE.path: Processes, f"{PAGE.path}/scale": PoolSize}
@@ -97,7 +89,6 @@ async def ask_supervisor(services: Services, name: str = "", processes: int = 0)
 async def read_running(services: Services) -> list[Process] | None:
     """Return the processes that were heard of a moment ago; None: Redis is away, and nobody hears of any."""
     try:
-        found = read_processes(await services.client.hgetall(HASH))
+        return read_processes(await services.client.hgetall(HASH))
     except REDIS_AWAY:
         return None
-    return [process for process in found if not process.is_gone]

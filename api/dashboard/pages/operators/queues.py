@@ -6,13 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import falcon.asgi
 
+from api.dashboard.forms import Form, OperatorForm
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.plots import Plot, bar_plot, line_plot
-from api.dashboard.rendering import render
+from api.dashboard.rendering import is_page, render
 from api.http.parameters import choice
 from api.services.resource import Resource
+from pipeline.errors import InvalidRequest
 from pipeline.operations.load import read_load
-from pipeline.operations.pauses import read_pauses
+from pipeline.operations.pauses import check_pause, list_providers, pause, read_pauses, resume
 from pipeline.operations.samples import QueuePoint, point_width, read_history
 
 PAGE = Page(
@@ -32,7 +34,6 @@ class Queues(Resource):
     """GET /dashboard/operators/queues."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the queues as they are, and as they were over a period."""
         services = self._services
         period = PERIOD.read(req)
         load, paused, points = await asyncio.gather(
@@ -52,9 +53,6 @@ class Queues(Resource):
             period=period,
             periods=list(PERIODS),
         )
-
-
-RESOURCES = {PAGE.path: Queues}
 
 
 def make_plots(points: Sequence[QueuePoint], period: timedelta, now: datetime) -> list[Plot]:
@@ -89,3 +87,33 @@ def _moments(first: datetime, last: datetime, width: timedelta) -> list[datetime
     seconds = int(width.total_seconds())
     start = int(first.timestamp()) // seconds * seconds
     return [datetime.fromtimestamp(at, UTC) for at in range(start, int(last.timestamp()) + 1, seconds)]
+
+
+class Pauses(OperatorForm):
+    """POST /dashboard/operators/pauses."""
+
+    event, logged = "pause changed", ("change", "scope", "name")
+
+    def back(self, form: Form) -> str:
+        return page if is_page(page := form.text("back")) else PAGE.path
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        await super().on_post(req, resp)
+        req.context.renderer.notices.forget()
+
+    async def change(self, form: Form) -> str:
+        services, scope, name = self._services, form.text("scope"), form.text("name")
+        match form.text("change"):
+            case "pause":
+                providers = await services.database.run(list_providers(services.settings))
+                check_pause(services.kinds, providers, scope, name, reason := form.text("reason"))
+                await services.database.run(pause(scope, name, reason))
+                return f"The {scope} is paused. Items that run finish; jobs still end at their deadlines."
+            case "resume":
+                await services.database.run(resume(scope, name))
+                return f"The {scope} goes on."
+            case other:
+                raise InvalidRequest(f"There is no change {other[:20]!r}.")
+
+
+RESOURCES = {PAGE.path: Queues, "/dashboard/operators/pauses": Pauses}

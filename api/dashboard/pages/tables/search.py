@@ -15,7 +15,6 @@ class Search(Resource):
     """GET /dashboard/search."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Answer with the newest jobs that have a text; without one, with the newest."""
         services = self._services
         session = await services.sessions.require(req, resp)
         page = await Jobs(services).find(req, session.caller, offset=0, limit=FOUND)

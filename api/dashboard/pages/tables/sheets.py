@@ -21,8 +21,7 @@ from api.work.answers import show_json
 from pipeline.errors import InvalidRequest, PressroomError
 from pipeline.kind import AnyKind
 from pipeline.offers.offers import Offers
-from pipeline.sheets.column_choice import choose
-from pipeline.sheets.sheet import Sheet
+from pipeline.sheets.sheet import Sheet, choose
 
 PATH = "/dashboard/sheets/{slug}"
 #: A list of this many bytes and rows; longer ones are for `pressroom import-csv`.

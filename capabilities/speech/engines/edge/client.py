@@ -15,7 +15,7 @@ import edge_tts.voices
 from edge_tts.exceptions import EdgeTTSException, NoAudioReceived
 
 from capabilities.speech.settings import EdgeSettings
-from pipeline.downloads.retry_after import read_retry_after
+from pipeline.downloads.failures import read_retry_after
 from workers.engines import EngineUnavailable, Stopped
 
 #: Seconds between two calls of `stop` while somebody waits.

@@ -9,6 +9,7 @@ from uuid import UUID
 import psycopg
 from payers import Payer
 from waiting import wait_for
+from workbench import submission
 
 from capabilities.index_check.engines.search.base.provider import Provider
 from capabilities.index_check.handlers.check import IndexCheckHandler
@@ -85,21 +86,18 @@ class Pool:
         payer = payer or self.payer
         request = IndexCheckRequest(type=self.type, urls=list(urls), **asked)
         sites = self.database.run(sites_of(payer.account_id)) if self.type == "check" else []
-        submission = lifecycle.Submission(
-            account_id=payer.account_id,
-            api_key_id=payer.api_key_id,
+        asked_for = submission(
+            payer,
             kind=self.kind.name,
             route="/indexing/jobs",
             request={},
-            request_id="test",
-            request_hash=b"hash",
             items=with_lanes(as_rows(self.kind.items(request)), request, sites),
             deadline=timedelta(days=7),
             keep_for=timedelta(days=30),
             slice_size=self.kind.limits.slice_size,
         )
-        assert self.database.run(lifecycle.submit(submission)).outcome == "accepted"
-        return submission.job_id
+        assert self.database.run(lifecycle.submit(asked_for)).outcome == "accepted"
+        return asked_for.job_id
 
     def job(self, job_id: UUID) -> Job:
         found = self.database.run(find_job(job_id))

@@ -20,7 +20,7 @@ from pipeline.accounts.keys import KeyLimits, add_key, make_key, revoke_key
 from pipeline.database import Database, Statement
 from pipeline.lifecycle import grant_credits
 from pipeline.offers.offers import Offer, publish_offers
-from pipeline.webhooks.signing import sign
+from pipeline.webhooks.events import sign
 from workers.webhooks.sending import WebhookSending
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlsplit
 from capabilities.index_check.providers.pacing import Pace
 from capabilities.index_check.results.jobs import PROVIDERS
 from capabilities.index_check.settings import ProviderSettings, SearchSettings
-from pipeline.downloads.retry_after import MAX_DIGITS, read_retry_after
+from pipeline.downloads.failures import MAX_DIGITS, read_retry_after
 from pipeline.downloads.urls import listed_form
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
