@@ -4,18 +4,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 import redis
-from given_task import GivenTask
 
 from pipeline.database import Database, Statement
-from pipeline.kind import AnyKind
 from pipeline.lifecycle import ClaimedItem, Outcome, cancel, claim, report
 from pipeline.wakes import notices
-from workers.handler import Handler
-from workers.pool.outcomes import to_row
 
 LEASE = timedelta(seconds=30)
 KINDS = {"echo": 8, "many": 1_000, "files": 8}
@@ -32,16 +27,6 @@ def refuse(item: ClaimedItem) -> Outcome:
     """Fail for good."""
     error = {"status": 400, "error": "Invalid Request", "message": "It can't be done.", "code": "cannot_be_done"}
     return Outcome(item.item_id, "failed", 0, error=error)
-
-
-def by(kind: AnyKind, handler: Handler[Any, Any]) -> Do:
-    """Return what has a handler carry out an item of its kind."""
-
-    def carry_out(item: ClaimedItem) -> Outcome:
-        (outcome,) = handler.run([GivenTask(kind.input.model_validate(item.input), price=item.price)])
-        return to_row(item.item_id, item.price, outcome)
-
-    return carry_out
 
 
 def cancel_open_jobs(database: Database) -> None:

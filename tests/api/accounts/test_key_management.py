@@ -75,14 +75,6 @@ def test_a_key_has_a_priority_which_a_request_may_exceed(service: Service, clien
     assert service.get(f"/keys/{made['id']}", client.api_key).json["priority"] == "high"
 
 
-def test_a_key_without_limits_may_do_what_its_account_may(service: Service, client: Payer) -> None:
-    made = make(service, client)
-
-    assert {name: made[name] for name in LIMITS} == dict.fromkeys(LIMITS)
-    assert ask(service, made["api_key"]).status == 202
-    assert service.post("/keys", {"name": "third"}, made["api_key"]).status == 201
-
-
 def test_the_list_says_what_each_key_has_used(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
     made = make(service, client, credits_per_month=9)
     ask(service, made["api_key"])

@@ -70,14 +70,6 @@ def test_an_owner_signs_in_by_email_and_password(browser: Browser, api_database:
     assert browser.get(PATH).headers["location"] == "/dashboard"
 
 
-def test_the_cookie_is_out_of_reach_of_scripts_and_of_other_sites(browser: Browser, api_database: Database) -> None:
-    owner(api_database, "ben@example.com")
-    flags = send(browser, "ben@example.com", PASSWORD).headers["set-cookie"]
-    assert flags.startswith("pressroom_session=")
-    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(flags.split("; "))
-    assert "Domain" not in flags
-
-
 def test_over_https_the_cookie_is_of_this_host_alone(browser: Browser, api_database: Database) -> None:
     owner(api_database, "cleo@example.com")
     browser.headers["X-Forwarded-Proto"] = "https"
@@ -95,11 +87,6 @@ def test_an_unknown_email_and_a_wrong_password_get_the_same_answer(browser: Brow
     unknown = send(browser, "nobody.at.all@example.com", "five words in a row")
     assert wrong.status == unknown.status == 403
     assert wrong.body.replace(b"dan@example.com", b"") == unknown.body.replace(b"nobody.at.all@example.com", b"")
-
-
-def test_what_was_typed_is_shown_as_text(browser: Browser) -> None:
-    page = send(browser, '"><script>alert(1)</script>', "x").body.decode()
-    assert "<script>alert" not in page
 
 
 def test_no_session_that_was_there_before_is_taken_over(browser: Browser, api_database: Database) -> None:

@@ -5,7 +5,6 @@ import http.client
 import json
 import re
 import socket
-import struct
 import time
 
 import pytest
@@ -13,7 +12,6 @@ from http_service import Answer, Service, Start, form, read_answer
 from payers import Payer, open_account
 from waiting import wait_for
 
-from api.http.bodies.bodies import BodiesTooMany, _Coming
 from pipeline.database import Database, Statement
 
 MIB = 2**20
@@ -106,23 +104,6 @@ def test_a_body_that_breaks_off_makes_no_job_though_it_could_be_read(
     assert_nothing_happened(api_database, client)
 
 
-def test_bodies_that_come_at_once_have_so_many_bytes_together() -> None:
-    coming = _Coming(100)
-    with coming.room() as take:
-        take(60)
-        with pytest.raises(BodiesTooMany), coming.room() as take_more:
-            take_more(41)
-        with coming.room() as take_more:
-            take_more(40)
-    with coming.room() as take:
-        take(100)
-
-
-def test_32_levels_are_taken(service: Service, client: Payer) -> None:
-    body = b'{"text": "hi", "x": ' + deep(b"[", b"]", 31) + b"}"
-    assert service.post_bytes("/echo", body, client.api_key, Prefer="respond-async").status == 202
-
-
 def test_of_a_doubled_field_the_last_counts_for_all(service: Service, client: Payer, api_database: Database) -> None:
     body = f'{{"text": "a", "text": "b", "api_key": "nobody", "api_key": "{client.api_key}"}}'
     answer = service.post_bytes("/echo", body.encode(), Prefer="respond-async")
@@ -186,11 +167,6 @@ def test_all_wrong_fields_are_named_at_once_with_what_was_sent_as_json(service: 
         ("number", "true was sent."),
         ("choice", '"c" was sent.'),
     ]
-
-
-def test_what_the_kind_itself_refuses_has_its_own_code(service: Service, client: Payer) -> None:
-    answer = service.post("/echo", {"text": "   "}, client.api_key)
-    assert (answer.status, answer.code, answer.json["details"][0]["field"]) == (400, "text_empty", "text")
 
 
 def test_what_nobody_foresaw_says_nothing_but_the_request_id(service: Service, client: Payer) -> None:
@@ -264,13 +240,6 @@ def test_a_bad_chunk_of_a_request_is_noted_once(start: Start, client: Payer) -> 
 
         assert service.wait_for_line(event="request answered", request_id="bad-chunk")["status"] == 400
         assert '"method":"OTHER"' not in service.log.read_text()  # as what is no request is noted
-
-
-def test_a_client_that_is_cut_off_harms_nobody(service: Service, client: Payer) -> None:
-    with socket.create_connection(("127.0.0.1", service.port)) as connection:
-        connection.sendall(b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    assert service.get("/healthz").status == 200
 
 
 # A body that is held back, or slow
@@ -395,16 +364,6 @@ def test_a_body_that_is_no_gzip_is_refused(service: Service, client: Payer, api_
 
     assert (answer.status, answer.code) == (400, "content_encoding_invalid")
     assert_nothing_happened(api_database, client)
-
-
-def test_a_refused_gzip_body_that_has_come_ends_no_connection(service: Service, client: Payer) -> None:
-    connection = service.connect()
-    for text in (b'{"text": ""}', b'{"text": "hi"'):
-        headers = {"X-API-Key": client.api_key, "Content-Encoding": "gzip"}
-        connection.request("POST", "/echo", gzip.compress(text), headers)
-        answer = read_answer(connection)
-        assert (answer.status, answer.headers.get("connection")) == (400, None)
-    connection.close()
 
 
 def test_a_gzip_body_that_nobody_reads_is_dropped_as_soon_as_it_has_come(service: Service) -> None:

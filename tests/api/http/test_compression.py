@@ -34,11 +34,6 @@ def test_a_long_list_is_compressed_for_who_takes_it(service: Service, listed: Pa
     assert answer.headers["x-total-count"] == "5"
 
 
-def test_who_refuses_gzip_gets_none(service: Service, listed: Payer) -> None:
-    for accepted in ("identity", "gzip;q=0", "br, zstd"):
-        assert "content-encoding" not in get(service, "/jobs", listed.api_key, accepted).headers
-
-
 @pytest.mark.parametrize(
     ("accepted", "is_taken"),
     [

@@ -180,12 +180,6 @@ def test_a_form_that_is_not_as_it_must_be_is_refused_and_leaves_nothing(
     assert jobs == []
 
 
-def test_500_fields_that_nobody_asked_for_are_passed_over(clean: Service, client: Payer) -> None:
-    unknown = [(f"x{n}", b"1", None) for n in range(500)]
-
-    assert send(clean, client.api_key, TEXT, *unknown, AUDIO, MUSIC).status == 202
-
-
 def test_a_form_may_come_compressed(clean: Service, client: Payer) -> None:
     body, content_type = form(TEXT, AUDIO, MUSIC)
     headers = {"Content-Type": content_type, "Content-Encoding": "gzip", "X-API-Key": client.api_key}

@@ -34,20 +34,6 @@ def test_links_keep_filters_and_leave_the_key_out(service: Service, client: Paye
     assert client.api_key not in link
 
 
-def test_jobs_are_filtered_by_kind_and_state(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
-    done = service.submit({"text": "hi"}, client.api_key)
-    manual_worker.work()
-    many = service.submit({"items": 2}, client.api_key, "/many")
-
-    def ids(query: str) -> list[str]:
-        return [job["id"] for job in service.get(f"/jobs?{query}", client.api_key).json]
-
-    assert ids("kind=many") == [many]
-    assert ids("state=succeeded") == [done]
-    assert ids("kind=echo&state=queued") == []
-    assert ids("limit=100") == [many, done]
-
-
 def test_a_list_past_its_end_is_empty_and_still_says_how_long_it_is(service: Service, client: Payer) -> None:
     service.submit({"text": "hi"}, client.api_key)
     page = service.get("/jobs?offset=7", client.api_key)
@@ -162,11 +148,6 @@ def test_a_cancelled_job_ends_at_once_and_tells_who_waits(
     assert cancelled.json["state"] == "cancelled"
     assert cancelled.json["credits"] == {"held": 3, "captured": 0, "released": 3}
     assert (answer.status, answer.code) == (409, "job_cancelled")
-
-
-def test_a_cancel_may_have_its_key_in_the_body(service: Service, client: Payer) -> None:
-    job_id = service.submit({"text": "hi"}, client.api_key)
-    assert service.post(f"/jobs/{job_id}/cancel", {"api_key": client.api_key}).json["state"] == "cancelled"
 
 
 def test_a_job_that_has_ended_is_not_cancelled(service: Service, client: Payer, manual_worker: ManualWorker) -> None:

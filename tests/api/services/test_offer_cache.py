@@ -5,7 +5,6 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-import psycopg
 import pytest
 
 from api.services.offer_cache import OfferCache
@@ -84,25 +83,6 @@ def test_a_copy_that_is_asked_for_all_the_time_is_renewed_without_anybody_waitin
         clock.seconds += 0.1
         assert names(await copy.offers()) == []  # what was there, at once
         while names(await copy.offers()) != ["new"]:
-            await asyncio.sleep(0.01)
-
-    run(database_url, steps)
-
-
-def test_nobody_who_asks_often_waits_for_a_database_that_keeps_us_waiting(
-    database: Database, database_url: str
-) -> None:
-    async def steps(opened: AsyncDatabase) -> None:
-        clock = Clock()
-        copy = offer_cache(opened, clock)
-        await copy.offers()
-        async with await psycopg.AsyncConnection.connect(database_url) as other:
-            await other.execute("LOCK TABLE offer")
-            clock.seconds += AGE + 1
-            await copy.offers()
-            clock.seconds += 5 * AGE
-            await asyncio.wait_for(copy.offers(), 20)
-        while copy._refresher is not None:
             await asyncio.sleep(0.01)
 
     run(database_url, steps)

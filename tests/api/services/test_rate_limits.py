@@ -117,12 +117,6 @@ def test_a_replay_is_never_refused_and_takes_nothing_of_the_day(
         assert service.post("/echo", {"text": "ho"}, payer.api_key, **sent).status == 429
 
 
-def test_limits_are_an_accounts_whatever_process_and_key(start: Start, free: Payer, redis_url: str) -> None:
-    with start(processes=2) as service:
-        statuses = [service.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0").status for _ in range(12)]
-    assert statuses == [202] * 10 + [429] * 2
-
-
 def test_without_redis_a_process_counts_by_itself(service_without_redis: Service, free: Payer) -> None:
     answers = [service_without_redis.post("/echo", {"text": "hi"}, free.api_key, Prefer="wait=0") for _ in range(12)]
     assert [answer.status for answer in answers] == [202] * 10 + [429] * 2

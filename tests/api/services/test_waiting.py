@@ -172,15 +172,3 @@ def test_a_client_that_leaves_does_not_lose_its_job(
     while manual_worker.work():
         pass
     assert service.get(f"/jobs/{job_id}/result", client.api_key).status == 200
-
-
-def test_hundreds_wait_at_once(
-    service: Service, api_database: Database, client: Payer, manual_worker: ManualWorker
-) -> None:
-    many = 200
-    with ThreadPoolExecutor(many) as pool:
-        waiting = [pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key) for _ in range(many)]
-        wait_for_jobs(api_database, client, many)
-        while manual_worker.work():
-            pass
-        assert {one.result().status for one in waiting} == {200}

@@ -15,7 +15,6 @@ from webhook_receiver import Receiver
 from api.webhooks.actions import MAX_WEBHOOKS
 from pipeline.database import Database, Statement
 from pipeline.jobs.job_ends import tell_ends
-from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import add_to_account
 from pipeline.webhooks.events import EVENTS, MONITOR_CHANGED, event_body
 from workers.webhooks.sending import WebhookSending
@@ -313,15 +312,3 @@ def test_changes_of_a_monitor_without_a_webhook_are_told_to_the_account_that_wan
         send(open_service, "PUT", "", client, {"webhook_url": URL, "webhook_events": events})
         api_database.run(add_to_account(client.account_id, MONITOR_CHANGED, event))
         assert len(log(open_service, client)) == count
-
-
-def test_a_private_address_behind_an_allowed_name_is_never_connected_to(
-    open_service: Service, client: Payer, api_database: Database, receiver: Receiver
-) -> None:
-    delivery = send(open_service, "POST", "/test", client, {"webhook_url": receiver.url}).json
-
-    WebhookSending(Settings()).send_due(api_database)
-
-    shown = send(open_service, "GET", f"/deliveries/{delivery['id']}", client).json
-    assert (shown["state"], shown["status"]) == ("failed", None)
-    assert receiver.events == []

@@ -311,8 +311,3 @@ def test_nothing_of_a_link_but_its_name_is_written_to_the_log(service: Service, 
     service.wait_for_line(request_id=answer.headers["x-request-id"])
 
     assert link.partition("signature=")[2] not in service.log.read_text()
-
-
-def test_other_methods_are_refused(service: Service, link: str) -> None:
-    for method in ("POST", "PUT", "DELETE"):
-        assert service.request(method, link).status == 405

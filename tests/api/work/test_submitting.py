@@ -87,11 +87,6 @@ def test_parameters_of_a_preference_are_passed_over(service: Service, client: Pa
     assert service.post("/echo", {"text": "hi"}, client.api_key, Prefer=prefer).status == 202
 
 
-def test_a_patience_that_is_no_number_is_refused(service: Service, client: Payer) -> None:
-    answer = service.post("/echo", {"text": "hi"}, client.api_key, Prefer="wait=soon")
-    assert (answer.status, answer.code) == (400, "prefer_invalid")
-
-
 def test_a_job_that_fails_answers_with_its_error(service: Service, client: Payer, manual_worker: ManualWorker) -> None:
     with ThreadPoolExecutor() as pool:
         answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key)
@@ -132,11 +127,6 @@ def test_a_job_that_is_partly_done_answers_with_what_there_is(
     assert partial.status == 200
     assert [entry.get("n") for entry in partial.json["results"]] == [None, 1, None, 3]
     assert partial.headers["x-credits-used"] == "2"
-
-
-def test_a_route_is_noted_with_its_job(service: Service, client: Payer) -> None:
-    answer = service.post("/echo/again", {"text": "hi"}, client.api_key, Prefer="respond-async")
-    assert answer.json["route"] == "/echo/again"
 
 
 def test_what_items_hold_is_not_kept_with_the_job(service: Service, client: Payer, api_database: Database) -> None:
@@ -219,13 +209,6 @@ def test_a_replay_of_an_open_job_joins_it(service: Service, client: Payer, manua
         answer = pool.submit(service.post, "/echo", {"text": "hi"}, client.api_key, **sent)
         manual_worker.work_until_done()
     assert (answer.result().status, answer.result().headers["x-job-id"]) == (200, job_id)
-
-
-def test_the_same_key_with_another_body_is_refused(service: Service, client: Payer) -> None:
-    sent = {"Idempotency_Key": uuid4().hex}
-    service.submit({"text": "hi"}, client.api_key, **sent)
-    answer = service.post("/echo", {"text": "ho"}, client.api_key, **sent)
-    assert (answer.status, answer.code) == (422, "idempotency_key_reused")
 
 
 def test_the_same_key_at_another_route_or_of_another_account_is_another_job(

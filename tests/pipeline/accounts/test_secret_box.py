@@ -58,10 +58,3 @@ def test_a_lost_key_says_where_it_was(tmp_path: Path) -> None:
 def test_what_is_no_key_is_told_as_such(tmp_path: Path, key: bytes) -> None:
     with pytest.raises(SecretsUnavailable, match="32 random bytes"):
         box(tmp_path, key).seal(b"secret")
-
-
-def test_a_damaged_file_of_the_key_is_told_as_such(tmp_path: Path) -> None:
-    (tmp_path / "secrets.key").write_bytes(b"\xff\xfe")
-
-    with pytest.raises(SecretsUnavailable):
-        box(tmp_path).open(b"sealed")

@@ -76,20 +76,6 @@ def test_one_whose_requester_has_left_is_not_sent() -> None:
     assert server.batches == [[2], [4]]
 
 
-def test_one_whose_requester_leaves_on_the_way_takes_nobody_along() -> None:
-    server = Server()
-
-    async def ask() -> int:
-        coalescer: Coalescer[int, int] = Coalescer(server.send)
-        leaving, staying = coalescer.ask(1), coalescer.ask(2)
-        await asyncio.sleep(0)
-        leaving.cancel()
-        return await staying
-
-    assert asyncio.run(ask()) == 4
-    assert server.batches == [[1, 2]]
-
-
 def test_an_error_among_the_answers_is_its_own_requesters() -> None:
     async def send(numbers: list[int]) -> list[int | Exception]:
         return [ValueError("odd") if number % 2 else number for number in numbers]
@@ -176,15 +162,3 @@ def test_of_many_threads_one_is_the_sender_and_no_request_is_lost() -> None:
 
     assert sorted(sent) == list(range(4_000))
     assert most_senders == 1
-
-
-def test_requests_are_taken_oldest_first_and_an_ended_senders_are_left_to_the_next() -> None:
-    batches: Batches[str] = Batches(limit=2)
-
-    assert [batches.add(word) for word in ("a", "b", "c")] == [True, False, False]
-    assert batches.take() == ["a", "b"]
-    batches.abandon()
-
-    assert batches.add("d")
-    assert [batches.take(), batches.take()] == [["c", "d"], []]
-    assert batches.add("e")

@@ -109,21 +109,6 @@ def test_a_value_that_can_not_be_sent_keeps_the_others_from_being_carried_out(
     assert database.run(Statement("SELECT FROM job")) == []
 
 
-def test_a_statement_that_may_not_be_repeated_is_refused(database_url: str) -> None:
-    async def ask(group: StatementCoalescer) -> None:
-        with pytest.raises(ValueError, match="alone"):
-            await group.run(Statement("SELECT 1", repeatable=False))
-
-    run(database_url, ask)
-
-
-def test_what_a_worker_asks_for_together_is_one_transaction(database: Database) -> None:
-    (one, said_in), (two, also_in) = database.run_together([say(1), say(2)])
-
-    assert (one, two) == (1, 2)
-    assert said_in == also_in
-
-
 def test_where_one_of_a_workers_statements_fails_none_is_carried_out(database: Database, payer: Payer) -> None:
     broken: Statement[Any] = Statement("SELECT 1 / %(zero)s::int", {"zero": 0})
 

@@ -1,7 +1,5 @@
 """Claims: whose turn it is, and who gets what."""
 
-from datetime import timedelta
-
 from payers import open_account
 from workbench import LEASE, Workbench
 
@@ -11,21 +9,6 @@ from pipeline import lifecycle
 def taken(bench: Workbench, limit: int = 1, **options):
     """Return the (job, index) of the next items."""
     return [(item.job_id, item.index) for item in bench.claim(limit, **options)]
-
-
-def test_a_claim_leases_an_item_and_starts_its_job(bench):
-    job_id = bench.job_of(2, request_id="request-7")
-
-    item = bench.claim_one()
-
-    assert (item.job_id, item.account_id, item.kind, item.index) == (job_id, bench.payer.account_id, "sketch", 0)
-    assert (item.price, item.captured, item.attempts, item.crashes) == (2, 0, 0, 0)
-    assert (item.input, item.checkpoint, item.request_id) == ({"number": 0}, None, "request-7")
-    assert timedelta() <= item.waited < timedelta(minutes=1)
-    row = bench.item(item.item_id)
-    assert (row["state"], row["lease_id"]) == ("leased", item.lease_id)
-    assert bench.job(job_id)["state"] == "running"
-    assert bench.job(job_id)["started_at"] is not None
 
 
 def test_ten_thousand_small_jobs_are_as_one_big_one(bench):

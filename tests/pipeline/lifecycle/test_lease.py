@@ -16,17 +16,6 @@ def test_one_heartbeat_serves_several_leases(bench):
     assert bench.database.run(lifecycle.heartbeat(beats, lease_for=LEASE)) == {item.item_id for item in items}
 
 
-def test_progress_and_checkpoint_are_written_and_kept_until_they_are_written_again(bench):
-    bench.job_of(3)
-    item = bench.claim_one()
-    bench.beat(item, progress={"done": 1, "total": 3}, checkpoint={"at": 1})
-    bench.beat(item)
-    bench.beat(item, progress={"done": 2, "total": 3})
-
-    row = bench.item(item.item_id)
-    assert (row["progress"], row["checkpoint"]) == ({"done": 2, "total": 3}, {"at": 1})
-
-
 def test_a_heartbeat_does_not_move_index_entries(bench):
     bench.job_of(5)
     item = bench.claim_one()

@@ -59,16 +59,6 @@ def test_a_kind_that_shares_its_lane_is_passed_over_item_by_item(bench):
     assert claimed(bench, {"shared": 9}, owners={"shared": None}) == [song]
 
 
-def test_an_item_that_is_out_finishes_under_a_pause(bench):
-    job_id = bench.job_of(1)
-    item = bench.claim_one()
-    bench.database.run(pause("queue", "drawing"))
-
-    assert bench.beat(item)
-    assert bench.report(item, credits=1)[0].job_state == "succeeded"
-    assert bench.job(job_id)["state"] == "succeeded"
-
-
 def test_only_what_there_is_can_be_paused():
     kinds = {kind.name: kind for kind in own_kinds()}
 

@@ -1,7 +1,5 @@
 """Ends that nobody worked for: cancelled, or past the deadline; both settle at once."""
 
-from uuid import uuid4
-
 from payers import open_account
 
 from pipeline import lifecycle
@@ -21,17 +19,6 @@ def test_only_what_is_past_its_deadline_expires_the_longest_overdue_first(bench)
     assert [bench.database.run(lifecycle.expire()) for _ in range(3)] == [first, second, None]
 
 
-def test_cancelling_a_job_that_others_report_on_waits_for_nothing_and_charges_once(bench):
-    job_id = bench.job_of(*[1] * 50)
-    items = bench.claim(50)
-    for item in items[:25]:
-        bench.report(item, credits=1)
-
-    bench.cancel(job_id)
-    assert all(bench.report(item, credits=1) == [] for item in items[25:])
-    assert bench.balance() == 975
-
-
 def test_only_the_jobs_of_suspended_accounts_are_ended(bench):
     other = open_account(bench.database)
     mine, theirs = bench.job_of(1), bench.job_of(1, payer=other)
@@ -41,16 +28,6 @@ def test_only_the_jobs_of_suspended_accounts_are_ended(bench):
     assert bench.database.run(lifecycle.end_suspended()) == theirs
     assert bench.database.run(lifecycle.end_suspended()) is None
     assert bench.job(mine)["state"] == "queued"
-
-
-def test_a_suspended_account_submits_nothing_until_it_goes_on(bench):
-    assert not bench.database.run(lifecycle.suspend_account(uuid4(), suspended=True))
-    assert bench.database.run(lifecycle.suspend_account(bench.payer.account_id, suspended=True))
-
-    assert bench.submit().outcome == "suspended"
-
-    bench.database.run(lifecycle.suspend_account(bench.payer.account_id, suspended=False))
-    assert bench.submit().outcome == "accepted"
 
 
 def test_an_idempotency_key_may_be_used_again_after_a_suspension(bench):

@@ -38,17 +38,6 @@ def test_items_of_a_dead_worker_come_again_after_1_and_2_seconds_and_die_at_the_
     assert bench.balance() == 1_000
 
 
-def test_the_pause_doubles_with_every_crash(bench):
-    bench.job_of()
-    item = bench.claim_one()
-    bench.kill_worker(item)
-    bench.write("UPDATE item SET crashes = 2")
-    bench.read(f"SELECT * FROM {lifecycle.SCHEMA}.reap(9, '{{}}')")
-
-    row = bench.item(item.item_id)
-    assert row["run_at"] - row["updated_at"] == timedelta(seconds=4)
-
-
 def test_a_lease_lost_with_the_whole_system_is_no_crash_however_often(bench):
     bench.job_of()
     for _ in range(4):

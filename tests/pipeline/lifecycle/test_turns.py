@@ -24,27 +24,6 @@ def test_what_was_reported_and_what_was_claimed_are_told(bench):
     assert bench.item(claimed[0].item_id)["lease_id"] == claimed[0].lease_id
 
 
-def test_a_report_counts_where_nothing_can_be_claimed(bench):
-    job_id = bench.job_of(1)
-
-    taken, claimed = turn(bench, bench.claim_one())
-
-    assert ([one.job_state for one in taken], claimed) == (["succeeded"], [])
-    assert bench.job(job_id)["state"] == "succeeded"
-
-
-def test_a_claim_is_made_where_no_report_counts(bench):
-    bench.job_of(1)
-    late = bench.claim_one()
-    bench.cancel(late.job_id)
-    bench.job_of(1, 1)
-
-    taken, claimed = turn(bench, late, sketch=2)
-
-    assert taken == []
-    assert [one.index for one in claimed] == [0, 1]
-
-
 def test_the_claim_comes_after_the_report_and_gets_what_that_gave_back(bench):
     bench.job_of(1)
     item = bench.claim_one()
@@ -53,15 +32,6 @@ def test_the_claim_comes_after_the_report_and_gets_what_that_gave_back(bench):
 
     assert [one.item_id for one in taken] == [one.item_id for one in claimed] == [item.item_id]
     assert claimed[0].lease_id != item.lease_id
-
-
-def test_a_claim_by_itself_leases_what_any_claim_does(bench):
-    bench.job_of(1)
-
-    (item,) = bench.database.run(lifecycle.claim_alone(lifecycle.claim({"sketch": 1}, lease_for=LEASE)))
-
-    assert bench.item(item.item_id)["lease_id"] == item.lease_id
-    assert bench.database.run(lifecycle.claim_alone(lifecycle.claim({"sketch": 1}, lease_for=LEASE))) == []
 
 
 def test_a_report_changes_nothing_where_the_server_forgot_the_claim(bench):

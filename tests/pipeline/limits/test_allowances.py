@@ -110,18 +110,6 @@ def test_near_the_limit_processes_count_exactly(processes: Callable[..., Any]) -
     processes(work)
 
 
-def test_another_process_learns_soon_of_what_was_admitted(processes: Callable[..., Any]) -> None:
-    async def work(found: Processes) -> None:
-        who = caller()
-        for _ in range(3):
-            await found.limits[0].admit(who, 1)
-        await asyncio.sleep(0.3)
-        assert await found.counted(who) == 3
-        assert (await found.limits[1].status(who)).remaining == PER_MINUTE - 3
-
-    processes(work)
-
-
 def test_what_is_given_back_is_taken_off_the_day_though_it_was_not_counted_yet(processes: Callable[..., Any]) -> None:
     async def work(found: Processes) -> None:
         who, [limits] = caller(), found.limits
@@ -133,34 +121,6 @@ def test_what_is_given_back_is_taken_off_the_day_though_it_was_not_counted_yet(p
         assert await found.client.get(day[0]) == b"0"
 
     processes(work, number=1, per_day=10_000)
-
-
-def test_a_key_with_a_limit_of_its_own_is_counted_exactly(processes: Callable[..., Any]) -> None:
-    async def work(found: Processes) -> None:
-        who = caller(requests_per_minute=50)
-        for _ in range(10):
-            await found.limits[0].admit(who, 1)
-        assert len(found.asked) == 10
-
-    processes(work)
-
-
-def test_requests_admitted_while_redis_went_away_are_counted_here(redis_url: str) -> None:
-    told: list[Use] = []
-
-    async def count(use: Use) -> Count:
-        told.append(use)
-        return Count(True, 0, 0.0, True, 0, True, 0, 0.0)
-
-    async def work() -> None:
-        allowances = Allowances(count)
-        use = Use("account:a", PER_MINUTE, 0, 1)
-        allowances.note(use, await count(use))
-        assert allowances.take(use) is not None
-        await allowances.tell_all()
-        assert [(one.requests, one.is_admitted) for one in told] == [(1, False), (1, True)]
-
-    asyncio.run(work())
 
 
 def test_an_old_count_is_not_gone_by() -> None:

@@ -128,13 +128,3 @@ def test_a_handler_takes_no_second_signal_at_once_but_one_a_second_later():
             os.kill(os.getpid(), signal.SIGTERM)
     """)
     assert (run.returncode, run.stdout) == (0, "also taken\n" * 2)
-
-
-def test_a_signal_that_nobody_handles_ends_the_process_as_before():
-    run = output_of("""
-        import os, signal
-        from pipeline.operations.child_processes import take_once
-        take_once(signal.SIGTERM)
-        os.kill(os.getpid(), signal.SIGTERM)
-    """)
-    assert run.returncode == -signal.SIGTERM

@@ -79,13 +79,6 @@ def test_what_was_put_is_what_is_got(artifacts: Artifacts) -> None:
     assert asyncio.run(read(artifacts, key)) == (500_000, b"sound" * 100_000)
 
 
-def test_what_is_large_is_read_in_pieces(artifacts: Artifacts) -> None:
-    key = key_for(TODAY)
-    artifacts.put(key, b"0" * 5_000_000)
-
-    assert max(len(piece) for piece in artifacts.read(key)) < 1_000_000
-
-
 def test_several_are_sent_one_after_the_other_with_the_size_of_all(artifacts: Artifacts) -> None:
     first, second = key_for(TODAY), key_for(TODAY)
     artifacts.put(first, b"one ")
@@ -172,14 +165,6 @@ def test_what_a_job_has_made_is_deleted_on_whatever_day_it_expires(artifacts: Ar
         with pytest.raises(Gone):
             artifacts.get(key)
     assert [artifacts.get(key) for key in others] == [b"sound"] * 3
-
-
-def test_a_deleted_day_leaves_no_folder_behind(in_folder: Artifacts, folder: Path) -> None:
-    in_folder.put(key_for(TODAY - timedelta(days=1)), b"old")
-
-    in_folder.delete_expired(TODAY)
-
-    assert not (folder / f"{TODAY - timedelta(days=1)}").exists()
 
 
 def test_what_a_killed_process_left_half_written_goes_with_its_day_and_its_job(

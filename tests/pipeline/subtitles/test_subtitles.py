@@ -1,6 +1,5 @@
 """Subtitles: short enough to be read as they are heard, in two lines, and every word in its order."""
 
-import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -168,21 +167,6 @@ def test_no_text_passes_for_something_else_in_a_file_of_subtitles(text: str) -> 
     assert [cue.start.total_seconds() for cue in cues] == [0, 1, 2]
     assert len(captions) == 3
     assert all("<" not in caption.raw_text and "-->" not in caption.raw_text for caption in captions)
-
-
-@pytest.mark.parametrize("text", [("word " * 4_000).strip(), "漢" * 20_000, "a" + " " * 20_000 + "b"])
-def test_each_sign_of_a_long_text_is_measured_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = 0
-
-    def east_asian_width(sign: str) -> str:
-        nonlocal measured
-        measured += 1
-        return unicodedata.east_asian_width(sign)
-
-    monkeypatch.setattr("pipeline.subtitles.subtitles.east_asian_width", east_asian_width)
-
-    assert lines_of(text).count("\n") == 1
-    assert measured == len(text)
 
 
 def test_a_long_sentence_without_signs_is_split_like_a_short_one() -> None:

@@ -9,7 +9,6 @@ import dramatiq
 import pytest
 import redis
 from dramatiq import Consumer, Worker
-from dramatiq.errors import QueueNotFound
 from waiting import wait_for
 
 from pipeline.wakes import broker as broker_module
@@ -80,18 +79,6 @@ def test_without_redis_waking_is_harmless_and_looks_come_by_the_clock(monkeypatc
         look = next(consumer)
         assert look is not None
         consumer.ack(look)
-
-
-def test_a_closed_consumer_yields_nothing(broker: WakeBroker) -> None:
-    consumer = broker.consume(QUEUE)
-    consumer.close()
-
-    assert next(consumer) is None
-
-
-def test_a_queue_that_nobody_declared_is_refused(broker: WakeBroker) -> None:
-    with pytest.raises(QueueNotFound):
-        broker.enqueue(dramatiq.Message("elsewhere", "work", (), {}, {}))
 
 
 def test_a_dramatiq_worker_carries_out_a_look_at_each_wake_up(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

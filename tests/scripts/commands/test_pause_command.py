@@ -24,11 +24,3 @@ def test_only_what_there_is_is_paused(pressroom: Callable[..., Ran]) -> None:
 
     assert refused.code == 1
     assert "There is no queue 'tts'; there is vision" in refused.err
-
-
-def test_a_change_of_all_jobs_that_match_is_requested(pressroom: Callable[..., Ran]) -> None:
-    made = pressroom("jobs", "change-all", "cancel", "--kind", "nothing", "--hours", "2")
-    assert made.out.startswith("change ")
-    refused = pressroom("jobs", "change-all", "cancel", "--state", "succeeded")
-    assert refused.code == 1
-    assert "for jobs that are queued, running" in refused.err

@@ -153,19 +153,6 @@ def test_a_sweep_deletes_orphans_and_passes_over_what_is_none(
     assert (tmp_path / "artifacts" / "uploads" / ".DS_Store").exists()
 
 
-def test_an_uploads_folder_that_is_a_file_does_not_end_a_sweep(
-    sweep: Callable[[], dict[str, str]], submit: Callable[..., str], database: Database, tmp_path: Path
-) -> None:
-    (tmp_path / "artifacts").mkdir()
-    (tmp_path / "artifacts" / "uploads").write_bytes(b"no folder")
-    late = [submit(), submit()]
-    database.run(Statement("UPDATE job SET deadline = now() - interval '1 s' RETURNING 1", {}))
-
-    said = sweep()
-
-    assert (said["expired"], said["uploads_deleted"]) == (str(len(late)), "0")
-
-
 def test_a_sweep_deletes_what_the_kinds_keep_for_a_while(
     sweep: Callable[[], dict[str, str]], database: Database
 ) -> None:

@@ -23,7 +23,6 @@ from pipeline.errors import Conflict, NotFound
 from scripts.console import Console
 from scripts.system.programs import ROOT, Program, environment
 from scripts.system.supervisor import LONGEST_PAUSE, Pool, Supervisor
-from workers.models.cgroup import MemoryGroup
 
 #: Stops at once when asked to.
 OBEDIENT = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: exit(0)); time.sleep(600)"
@@ -140,40 +139,6 @@ def test_a_program_killed_for_its_memory_is_named_and_left_alone_at_the_third_ti
     assert "starting it again in 600.0 s" in said
 
 
-@pytest.fixture
-def little_memory(tmp_path: Path) -> Iterator[tuple[Path, MemoryGroup]]:
-    """A control group of 50 MB, and how it is read."""
-    version_1 = Path("/sys/fs/cgroup/memory")
-    top, limit = (version_1, "memory.limit_in_bytes") if version_1.is_dir() else (version_1.parent, "memory.max")
-    folder = top / f"pressroom-test-{uuid4().hex[:8]}"
-    try:
-        folder.mkdir()
-        (folder / limit).write_text("50000000")
-    except OSError as error:
-        pytest.skip(f"no control group may be made here: {error}")
-    (tmp_path / "own").write_text(f"1:{'memory' if top == version_1 else ''}:/{folder.name}\n")
-    yield folder, MemoryGroup(own=tmp_path / "own")
-    folder.rmdir()
-
-
-def test_a_program_that_takes_all_memory_at_its_start_is_killed_three_times_and_rests(
-    mark: str, little_memory: tuple[Path, MemoryGroup]
-) -> None:
-    folder, group = little_memory
-    assert group.limit() == pytest.approx(50_000_000, rel=0.01)
-    greedy = f"import os; open({str(folder / 'cgroup.procs')!r}, 'w').write(str(os.getpid())); bytearray(b'x' * 10**8)"
-
-    async def scenario(supervisor: Supervisor) -> None:
-        supervisor.run(program(mark, greedy))
-        await until(lambda: pool(supervisor).out_of_memory == 3)
-        await asyncio.sleep(0)
-
-    said = supervised(scenario, count_kills=group.kills)
-    assert said.count("pool.1 was killed, as memory ran out") == 3
-    assert "starting it again in 600.0 s" in said
-    assert group.kills() == 3
-
-
 def test_a_program_that_does_not_exist_is_reported_and_tried_again(mark: str):
     async def scenario(supervisor: Supervisor) -> None:
         missing = Program("missing", ("/no/such/program",), environment())
@@ -228,19 +193,6 @@ def test_a_program_that_ignores_the_signal_is_killed_with_its_children_after_its
         await asyncio.wait_for(supervisor.stop(), 120)
         assert time.monotonic() - began > 0.4
         await until(lambda: marked(mark) == [])
-
-    supervised(scenario)
-
-
-def test_a_second_request_to_stop_waits_for_no_drain(mark: str):
-    async def scenario(supervisor: Supervisor) -> None:
-        supervisor.run(program(mark, STUBBORN, drain=60), 2)
-        await until(lambda: len(marked(mark)) == 2 and all(map(is_prepared, marked(mark))))
-        stopping = asyncio.create_task(supervisor.stop())
-        await asyncio.sleep(0.2)
-        assert not stopping.done()
-        supervisor.hurry()
-        await asyncio.wait_for(stopping, 20)
 
     supervised(scenario)
 

@@ -68,14 +68,6 @@ def test_its_everyday_role_runs_no_programs_and_takes_over_what_a_superuser_had(
             connection.execute("ALTER TABLE note ADD COLUMN more text")
 
 
-def test_what_was_written_is_there_after_a_restart(tmp_path: Path):
-    for _ in range(2):
-        with start_postgres(tmp_path) as url:
-            write_note(url, "kept")
-    with start_postgres(tmp_path) as url:
-        assert notes(url) == ["kept", "kept"]
-
-
 def test_what_was_committed_survives_the_kill_of_every_process(tmp_path: Path):
     server = postgres.server(tmp_path)
     with running(server, tmp_path, lambda: postgres.create_database(server.url)) as process:
@@ -143,13 +135,6 @@ def test_a_cluster_cut_short_while_it_was_made_is_begun_again(tmp_path: Path):
             shutil.chown(path, pwd.getpwnam("nobody").pw_uid)
     with start_postgres(tmp_path) as url:
         assert setting(url, "server_encoding") == "UTF8"
-
-
-def test_two_run_side_by_side(tmp_path: Path):
-    with start_postgres(tmp_path / "one") as one, start_postgres(tmp_path / "two") as two:
-        write_note(one, "one")
-        write_note(two, "two")
-        assert (notes(one), notes(two)) == (["one"], ["two"])
 
 
 def test_a_deep_data_folder_gets_its_sockets_elsewhere(tmp_path: Path):
