@@ -8,6 +8,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from capabilities.sites import runs, sites
+from capabilities.sites.changes import count_changes
 from capabilities.sites.pages.sites import ROOT, find_own
 
 #: Names of runs for people.
@@ -22,7 +23,7 @@ class SitePage(Resource):
         session = await self._services.sessions.require(req, resp)
         site, run = await find_own(self._services, session.account_id, site_id), self._services.database.run
         found = await run(runs.list_runs(site.id))
-        counted = [(one, await run(runs.count_changes(one.id))) for one in found]
+        counted = [(one, await run(count_changes(one.id))) for one in found]
         await render(req, resp, "publishing_site.html", site=site, runs=counted, tasks=TASKS, root=ROOT)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, site_id: str) -> None:

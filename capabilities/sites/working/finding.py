@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from capabilities.sites.changes import NewChange
 from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost
 from capabilities.sites.markup import NUMBER, around, images, is_missing, plain_url, text_of
-from capabilities.sites.runs import NewChange
 
 #: Posts of one picture whose `alt` is filled; a logo may stand in thousands.
 MOST_POSTS = 50

@@ -10,9 +10,9 @@ from capabilities.blog.kinds.metadata import (
     BlogMetadataOutput,
     BlogMetadataRequest,
 )
+from capabilities.sites.changes import Change, Ended, Proposal
 from capabilities.sites.connectors.connector import Connector, Values
 from capabilities.sites.markup import text_of
-from capabilities.sites.runs import Change, Ended, Proposal
 from capabilities.sites.sites import Site
 from capabilities.sites.working.writing import Outcome, Plan
 from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatch, SpeechBatchRequest
