@@ -71,6 +71,19 @@ def list_changes(
     )
 
 
+def list_of_post(site_id: UUID, target: str, url: str) -> Statement[list[Change]]:
+    """Read what was proposed for a post and for the pictures that it shows, oldest first."""
+    return Statement(
+        SQL(
+            "SELECT {} FROM site_change c JOIN site_run r ON r.id = c.run_id WHERE r.site_id = %(site)s"
+            " AND (c.target = %(target)s OR c.field = 'alt_text' AND c.about->>'page_url' = %(url)s)"
+            " ORDER BY c.id LIMIT %(limit)s"
+        ).format(columns(Change.__dataclass_fields__, table="c")),
+        {"site": site_id, "target": target, "url": url, "limit": PAGE},
+        rows_of(Change),
+    )
+
+
 def review(run_id: UUID, decisions: Mapping[int, Any]) -> Statement[int]:
     """Accept changes, each as a person has edited it, or skip those whose text is None; returns how many.
 

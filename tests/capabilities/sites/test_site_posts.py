@@ -114,6 +114,26 @@ def test_a_post_gets_what_was_chosen_is_seen_before_and_undone(
     assert files(site_wordpress) == []
 
 
+def test_a_file_that_a_kill_has_left_without_a_note_is_taken_up_again(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    post = site_wordpress.add_post("Regatta", "<p>Boats race.</p>")
+    run = begin(system, parts=["audio"])
+    (change,) = system.database.run(list_changes(run.id))
+    name = f"posts-{post['id']}-audio-{change.id}.mp3"
+    headers = {"Content_Type": "audio/mpeg", "Content_Disposition": f'attachment; filename="{name}"'}
+    left = site_wordpress.ask("POST", f"/media?post={post['id']}", MP3, **headers)
+
+    system.database.run(review(run.id, {change.id: change.proposed}))
+    system.database.run(runs.move(run.id, of=["review"], to="writing"))
+    settle(system, run)
+
+    (change,) = system.database.run(list_changes(run.id))
+    assert (change.state, change.written["made"]) == ("written", f"media/{left['id']}")
+    assert files(site_wordpress) == ["audio/mpeg"]
+
+
 def test_a_category_that_the_site_does_not_have_is_a_draft(
     add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
 ) -> None:
