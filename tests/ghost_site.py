@@ -41,7 +41,7 @@ def fetch() -> None:
     root = subprocess.run(["npm", "root", "--global"], capture_output=True, text=True, check=True).stdout.strip()
     gyp = next(Path(root).glob("**/node-gyp/bin/node-gyp.js"))
     node = CACHE / "node"
-    build = [node / "bin" / "node", gyp, "rebuild", "--release", f"--nodedir={node}"]
+    build = [node / "bin" / "node", gyp, "rebuild", "--release", "--silent", f"--nodedir={node}"]
     subprocess.run(build, cwd=BUILT.parents[2], check=True, stdout=subprocess.DEVNULL)
 
 

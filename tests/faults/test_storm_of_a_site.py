@@ -148,14 +148,14 @@ def run(service: Running, *arguments: str) -> str:
 
 
 def interrupt(service: Running, arguments: tuple[str, ...], is_due: Callable[[dict[str, int]], bool]) -> None:
-    """Run a command, and kill it, the sweep and the pool that describes when enough is done."""
+    """Run a command, and kill it and the pool that describes when enough is done."""
     started = subprocess.Popen(command("site", *arguments, "--data", str(service.data)), env=clean_environment(),
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
     with Database(service.database_url) as database:
         wait_for(lambda: is_due(database.run(STATES)))
     started.kill()
     started.wait()
-    for pid in (*service.workers("vision"), *service.pids("vision"), *service.pids("sweep")):
+    for pid in (*service.workers("vision"), *service.pids("vision")):
         kill(pid)
 
 

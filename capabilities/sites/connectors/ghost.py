@@ -117,7 +117,7 @@ class Ghost:
                         sent["feature_image_alt"] = self._alts.get(value)
         sent |= {name: None for name in PLAIN.values() if sent.get(name) == ""}
         of = place.partition("/")[0]
-        said = await self._ask("PUT", f"{place}/?formats=html,lexical", json={of: [sent]}, target=target)
+        said = await self._ask("PUT", f"{place}/?include=tags&formats=html,lexical", json={of: [sent]}, target=target)
         written = said[of][0]
         return {"alt_text": written.get("feature_image_alt") or ""} if kind == "cover" else _values(written)
 

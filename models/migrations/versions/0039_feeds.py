@@ -17,6 +17,12 @@ def _now(name: str) -> "sa.Column[datetime]":
 
 
 def upgrade() -> None:
+    op.create_index(
+        "site_change_audio_idx",
+        "site_change",
+        ["run_id"],
+        postgresql_where=sa.text("field = 'audio' AND state = 'written'"),
+    )
     op.create_table(
         "site_post",
         sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
