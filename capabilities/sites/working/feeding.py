@@ -47,7 +47,8 @@ class SiteFeeds:
             self._tidy_at = time.monotonic() + TIDY_EVERY.total_seconds()
             # Of removed sites, and of sweeps that were killed. Folders first: an episode's row is older than its files.
             found = self._artifacts.episodes()
-            for orphan in found - database.run(feeds.known_episodes()):
+            known = database.run(feeds.known_episodes())
+            for orphan in found - known:
                 self._artifacts.delete_episode(orphan)
         return done
 
