@@ -68,6 +68,7 @@ TOGETHER = {
     ),
     "test_dashboard_in_a_browser.py": "dashboard",
     "test_many_at_once.py": "dashboard",
+    "test_sites_in_a_browser.py": "dashboard",
 }
 
 _numbers = count(1)
