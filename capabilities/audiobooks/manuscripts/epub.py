@@ -73,7 +73,7 @@ def read_epub(file: IO[bytes], reads: frozenset[str]) -> Manuscript:
     path = unquote(rootfile.get("full-path", "") if rootfile is not None else "")
     package = archive.document(path)
     folder = posixpath.dirname(path)
-    reader = BlockReader(reads, _metadata(package, "language"))
+    reader = BlockReader(reads, _metadata(package, "language").replace("_", "-"))
     found = Manuscript(
         title=_metadata(package, "title"),
         author=_metadata(package, "creator"),
@@ -82,12 +82,16 @@ def read_epub(file: IO[bytes], reads: frozenset[str]) -> Manuscript:
     )
     items = {one.get("id"): one for one in package.iter() if _local(one) == "item"}
     titles = _titles(archive, package, items, folder)
+    seen: set[str] = set()
     found.cover = _cover(archive, package, items, folder)
     for reference in (one for one in package.iter() if _local(one) == "itemref"):
         item = items.get(reference.get("idref"))
         if item is None or "html" not in item.get("media-type", "") or "nav" in item.get("properties", "").split():
             continue
         name = _resolved(folder, item.get("href", ""))
+        if name in seen:
+            continue  # some tools list a file once for each section in it
+        seen.add(name)
         found.chapters += _chapters(reader.read(archive.read(name)), titles.get(name, ""), found.chapters)
     return found.checked()
 

@@ -62,6 +62,14 @@ def test_an_epub_is_read_in_its_order_without_notes_and_tables() -> None:
     assert found.left_out == {"footnotes": 1, "tables": 1}
 
 
+def test_a_file_that_a_spine_lists_for_each_of_its_sections_is_read_once() -> None:
+    twice = PACKAGE.replace(
+        "</manifest>", '<item id="three" href="one.xhtml#b" media-type="application/xhtml+xml"/></manifest>'
+    )
+    twice = twice.replace("</spine>", '<itemref idref="three"/></spine>')
+    assert len(read(book(**{"OEBPS/book.opf": twice})).chapters) == 2
+
+
 def test_what_is_asked_for_is_read_as_well() -> None:
     page = """<html lang="en"><p>Text.</p><table><tr><th>Year</th><td>1815</td></tr></table>
     <img alt="A cat" src="c.png"><pre>x = 1</pre><aside role="doc-footnote"><p>A note.</p></aside>
