@@ -27,6 +27,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "ShownChapter": books.PlannedChapter,
     "BookProgress": books.Audiobook,
     "ChapterProgress": books.AudiobookChapter,
+    "Passage": books.AudiobookPassage,
     "Transcript": speech.Transcript,
     "Segment": speech.Segment,
     "Word": speech.TranscribedWord,

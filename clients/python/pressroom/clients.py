@@ -31,6 +31,7 @@ class Methods:
     plan_audiobook = Method(flows.books.plan_audiobook)
     make_audiobook = Method(flows.books.make_audiobook)
     audiobook = Method(flows.books.audiobook)
+    audiobook_passages = Method(flows.books.audiobook_passages)
     change_audiobook = Method(flows.books.change_audiobook)
     audiobook_file = Method(flows.books.audiobook_file)
 

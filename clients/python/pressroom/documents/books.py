@@ -41,6 +41,16 @@ class AudiobookChapter(Document):
     seconds: float
 
 
+class AudiobookPassage(Document):
+    """A passage; `audio_url` is its FLAC, once it is spoken."""
+
+    number: int
+    text: str
+    state: str
+    seconds: float | None
+    audio_url: str | None
+
+
 class Audiobook(Document):
     """An audiobook, also while it is spoken."""
 

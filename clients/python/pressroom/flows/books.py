@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from os import SEEK_END
 from typing import Any, Literal, Unpack
 
-from pressroom.documents.books import Audiobook, BookPlan
+from pressroom.documents.books import Audiobook, AudiobookPassage, BookPlan
 from pressroom.documents.jobs import Job
 from pressroom.exchange import Ask, Flow
 from pressroom.files import Upload, open_upload, repeatable
@@ -67,6 +67,12 @@ def make_audiobook(service: Service, plan: str | None = None, **options: Unpack[
 def audiobook(service: Service, job_id: str) -> Flow[Audiobook]:
     """Return how far an audiobook is, chapter by chapter."""
     return Audiobook.read((yield from service.get(f"/audiobooks/{job_id}")).json)
+
+
+def audiobook_passages(service: Service, job_id: str, chapter: int) -> Flow[list[AudiobookPassage]]:
+    """Return the passages of a chapter, with links to those that can be heard already."""
+    answer = yield from service.get(f"/audiobooks/{job_id}/chapters/{chapter}")
+    return [AudiobookPassage.read(passage) for passage in answer.json["passages"]]
 
 
 def change_audiobook(service: Service, job_id: str, passages: Mapping[int, str] | None = None) -> Flow[Job]:
