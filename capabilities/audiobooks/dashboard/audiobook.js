@@ -52,8 +52,9 @@ function play(at) {
 
 /** Look for passages that were spoken since, until all are. */
 async function watch(own) {
-  while (own === shown && own.rows.some((one) => !one.passage.audio_url) && book().dataset.refresh) {
+  while (own === shown && own.rows.some((one) => !one.passage.audio_url)) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    const isOpen = book().dataset.refresh;
     const answer = await send(`${path()}/chapters/${own.number}`).catch(() => null);
     if (!answer) continue;
     const { passages } = await answer.json();
@@ -62,6 +63,7 @@ async function watch(own) {
       one.hear.disabled = !one.passage.audio_url;
     });
     if (own === shown && own.waits) play(own.at);
+    if (!isOpen) return;
   }
 }
 

@@ -33,7 +33,8 @@ class BookFileHandler(Handler[BookFileInput, MadeBook]):
             WRITERS[given.format](joiner, file)
             artifact = self._kept(task, file)
         seconds = sum(chapter.seconds for chapter in joiner.measured)
-        return Done(MadeBook(artifact=artifact, seconds=seconds, chapters=tuple(joiner.measured)), engine=given.engine)
+        made = MadeBook(artifact=artifact, seconds=seconds, title=given.title, chapters=tuple(joiner.measured))
+        return Done(made, engine=given.engine)
 
     def _cover(self, task: Task[BookFileInput]) -> bytes | None:
         """Return the picture that was sent, else the manuscript's, as JPEG. Raises ImageUndecodable, ImageTooLarge."""

@@ -253,6 +253,10 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, SpokenPassage]):
             found.append(NewItem(given, price))
         return found
 
+    def can_repeat(self, given: Mapping[str, Any]) -> bool:
+        """Return False: passages that failed make a new book with those that did not, by PATCH."""
+        return False
+
     def receipt(self, job: Job) -> Response:
         created = AudiobookCreated(job_id=job.id, passages=job.items_total, credits_held=job.credits_held)
         return Response(created.model_dump(mode="json"), status=201, headers={"Location": f"/jobs/{job.id}"})

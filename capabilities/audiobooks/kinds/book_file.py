@@ -1,9 +1,11 @@
 """Book file: joins the passages of an audiobook into one file."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from types import MappingProxyType
 from typing import ClassVar, Literal
+from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
@@ -19,6 +21,8 @@ FORMS: Mapping[BookFormat, tuple[str, str]] = {
     "epub": ("application/epub+zip", ".epub"),
     "vtt": ("text/vtt", ".vtt"),
 }
+#: Signs that a plain header can't carry in a file's name.
+UNSAFE = re.compile(r"[^A-Za-z0-9 ._-]")
 
 
 class BookFileRequest(Request):
@@ -74,6 +78,7 @@ class MadeBook(Stored):
 
     artifact: str
     seconds: float
+    title: str = ""
     chapters: tuple[MeasuredChapter, ...] = ()
 
 
@@ -123,10 +128,14 @@ class BookFile(Kind[BookFileRequest, BookFileInput, MadeBook]):
                 "acx": all(map(is_acx, made.chapters)),
             }
             return Response(report)
+        plain = " ".join(UNSAFE.sub(" ", made.title).split()) or "audiobook"
         return Response(
             artifacts=[made.artifact],
             content_type=content_type,
-            headers={"Content-Disposition": f"attachment; filename=audiobook{ending}"},
+            headers={
+                "Content-Disposition": f'attachment; filename="{plain}{ending}"; '
+                f"filename*=UTF-8''{quote(' '.join(made.title.split()) or plain, safe='')}{ending}"
+            },
         )
 
 

@@ -14,6 +14,7 @@ from api.http.operations import Operation, Reply
 from api.http.parameters import IDEMPOTENCY_KEY
 from api.http.request_context import context_of
 from api.jobs.job_resources import read_job_id
+from api.services.resource import Resource
 from api.services.services import Services
 from api.work.answers import show_json
 from api.work.preferences import read_idempotency_key
@@ -41,11 +42,12 @@ from pipeline.offers.offers import Offers
 PATH = "/audiobooks/{job_id}"
 
 
-class Book(Work):
+class Book(Resource):
     """GET and PATCH /audiobooks/{job_id}."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(services, services.kinds[Audiobook.name], PATH)
+        super().__init__(services)
+        self._changes = Changes(services)
 
     @Operation(
         id="get_audiobook",
@@ -58,8 +60,6 @@ class Book(Work):
         """Answer with the chapters."""
         caller = await self._services.authenticate_reader(req)
         show_json(resp, (await read_progress(self._services, caller, read_job_id(job_id))).model_dump(mode="json"))
-
-    on_head = on_get
 
     @Operation(
         id="patch_audiobook",
@@ -74,7 +74,14 @@ class Book(Work):
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         """Make a new audiobook."""
         req.context.job_id = read_job_id(job_id)
-        await self.on_post(req, resp)
+        await self._changes.on_post(req, resp)
+
+
+class Changes(Work):
+    """Makes the audiobook that a PATCH asks for."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services, services.kinds[Audiobook.name], PATH)
 
     def _checked(self, sent: Sent, upload: Upload) -> BaseModel:
         return read_fields(BookChanges, sent)

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import imageio_ffmpeg
 import pytest
 import tools
 from given_task import GivenTask
@@ -16,7 +17,7 @@ from PIL import Image
 from capabilities.audiobooks.handlers.book_file import BookFileHandler
 from capabilities.audiobooks.handlers.passage import PassageHandler
 from capabilities.audiobooks.kinds.audiobook import PassageInput, SpokenPassage
-from capabilities.audiobooks.kinds.book_file import BookFileInput, BookPart, MadeBook, is_acx
+from capabilities.audiobooks.kinds.book_file import BookFileInput, BookFormat, BookPart, MadeBook, is_acx
 from pipeline.settings import Settings
 from workers.engines.resources import Resources
 
@@ -115,9 +116,7 @@ def test_the_epub_is_valid_and_highlights_each_sentence(
     resources: Resources, spoken: Any, tmp_path: Path, checker: Path
 ) -> None:
     stored, passages = spoken
-    picture = io.BytesIO()
-    Image.new("RGB", (60, 80), "teal").save(picture, "JPEG")
-    stored["cover.jpg"] = picture.getvalue()
+    stored["cover.jpg"] = picture()
     _, epub = made(resources, spoken, format="epub", cover="cover.jpg")
     file = tmp_path / "book.epub"
     file.write_bytes(epub)
@@ -131,6 +130,24 @@ def test_the_epub_is_valid_and_highlights_each_sentence(
     assert len(re.findall(r'<span id="s\d+">', text)) == overlay.count("<par") == len(sentences)
     assert re.search(r"<h1><span id=.s1.>Night &amp; day</span></h1>", text)
     assert "Nobody answered,</span>" in text
+
+
+@pytest.mark.parametrize("form", ["m4b", "mp3"])
+def test_a_cover_is_in_each_file_of_sound(resources: Resources, spoken: Any, form: BookFormat) -> None:
+    spoken[0]["cover.jpg"] = picture()
+    _, file = made(resources, spoken, format=form, cover="cover.jpg")
+    if form == "mp3":
+        with zipfile.ZipFile(io.BytesIO(file)) as archive:
+            file = archive.read(archive.namelist()[0])
+    probe = [imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-i", "-"]
+    said = subprocess.run(probe, input=file, capture_output=True, check=False).stderr.decode()
+    assert re.search(r"Video: (mjpeg|png).*60x80.*attached pic", said), said
+
+
+def picture() -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (60, 80), "teal").save(file, "JPEG")
+    return file.getvalue()
 
 
 @pytest.fixture(scope="module")
