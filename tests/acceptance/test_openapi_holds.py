@@ -43,6 +43,7 @@ BEYOND = {
     "cast_missing",
     "engine_unknown",
     "file_empty",
+    "file_missing picture",
     "form_invalid",
     "idempotency_key_reused",
     "image_undecodable",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.errors import InvalidRequest
 
@@ -35,7 +35,7 @@ class Part:
 
 
 def parts_of(text: str) -> list[Part]:
-    """Return the parts of a text, in which the innermost tag counts, without empty ones."""
+    """Return the parts of a text, in which the innermost tag counts. White space between two ends the first."""
     parts, opened, at = [], [Part("")], 0
     for found in TAG.finditer(text):
         parts.append(Part(text[at : found.start()], opened[-1].voice, opened[-1].language))
@@ -47,7 +47,14 @@ def parts_of(text: str) -> list[Part]:
         else:
             opened.append(Part("", opened[-1].voice, found["value"]))
     parts.append(Part(text[at:], opened[-1].voice, opened[-1].language))
-    return [part for part in parts if part.text.strip()]
+    found: list[Part] = []
+    for part in parts:
+        last = found[-1] if found else None
+        if last and (not part.text.strip() or (part.voice, part.language) == (last.voice, last.language)):
+            found[-1] = replace(last, text=last.text + part.text)
+        elif part.text.strip():
+            found.append(part)
+    return found
 
 
 def plain(text: str) -> str:

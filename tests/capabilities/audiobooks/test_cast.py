@@ -14,6 +14,7 @@ def test_the_innermost_tag_decides_who_speaks() -> None:
     text = 'A <voice name="X">b <lang xml:lang="fr">c</lang> d</voice> e'
     assert parts_of(text) == [Part("A "), Part("b ", "X"), Part("c", "X", "fr"), Part(" d", "X"), Part(" e")]
     assert plain(text) == "A b c d e"
+    assert parts_of('<lang lang="fr">a</lang>\n\n<lang lang="fr">b</lang> ') == [Part("a\n\nb ", None, "fr")]
 
 
 @pytest.mark.parametrize(
