@@ -66,6 +66,7 @@ TOGETHER = {
         ),
         "shared_system",
     ),
+    "test_audiobook_page.py": "dashboard",
     "test_dashboard_in_a_browser.py": "dashboard",
     "test_many_at_once.py": "dashboard",
     "test_sites_in_a_browser.py": "dashboard",
