@@ -22,6 +22,7 @@ from chromium import (
     reader,
     sideways,
     unreachable,
+    unseen,
 )
 from playwright.sync_api import Browser, Page, expect
 from search_engine import SearchEngine
@@ -43,6 +44,8 @@ POST = (
 )
 #: A page that is not there.
 NOWHERE = "/dashboard/nowhere"
+#: Pages through which the Tab key goes in earnest: the frame of all, and those whose scripts hear keys.
+BY_TAB = ("/dashboard", "/dashboard/jobs", "/dashboard/try/speech", "/dashboard/try/transcript", "/dashboard/keys")
 #: Rules of axe by which a page may be right on one screen and wrong on another.
 NARROW_RULES = ("color-contrast", "scrollable-region-focusable")
 #: Most bytes of the first page as sent, with style, scripts and pictures.
@@ -431,7 +434,7 @@ def test_every_page_fits_by_day_and_by_night_is_used_by_keyboard_and_axe_finds_n
             page = owner.open(path)
             page.wait_for_load_state("networkidle")  # a job's page shows its result anew, by a script
             look_in_each_size(page)
-            note(page, "by keyboard", unreachable(page, frame=path == "/dashboard"))
+            note(page, "by keyboard", unreachable(page, frame=path == "/dashboard") if path in BY_TAB else unseen(page))
         owner.excuse("404")  # NOWHERE
         owner.open("/dashboard")
         owner.picture("home")
