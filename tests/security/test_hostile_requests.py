@@ -106,6 +106,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, engine: SearchEngine, temp
         | {
             "TMPDIR": str(temporary),
             "PRESSROOM_CAPTIONING__ENGINES": "basic",
+            "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL": "tiny.en",
             "PRESSROOM_METADATA__ENGINES": "extractive",
             "PRESSROOM_PICTURES__ENGINES": "drawn",
             "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
