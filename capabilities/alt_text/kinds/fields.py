@@ -27,7 +27,6 @@ PICTURE_LIMITS = Limits(run=timedelta(minutes=30), slice_size=8)
 #: Most keywords, and most characters of each, of a page's title and of the text around a picture.
 MAX_KEYWORDS, MAX_KEYWORD, MAX_TITLE, MAX_CONTEXT = 6, 60, 300, 2_000
 
-#: Longest name of a picture.
 MAX_NAME = 200
 #: The path of the thumbnail in an item's output.
 SHOWN_BY = ("thumbnail",)
@@ -77,7 +76,6 @@ def _as_list(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-#: The hints of a request without any.
 NO_HINTS = Hints()
 
 

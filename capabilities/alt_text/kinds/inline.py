@@ -7,7 +7,6 @@ import re
 from pipeline.downloads.images import ImageTooLarge, ImageUrlInvalid
 from pipeline.kind import UPLOADED
 
-#: Largest picture in a `data:` URL.
 MAX_DATA_BYTES = 10_000_000
 #: RFC 2397, of which base64 alone is taken.
 DATA_URL = re.compile(r"data:(?:image/[\w.+-]{1,40})?(?:;[\w.=+-]{1,60}){0,3};base64,", re.IGNORECASE)

@@ -18,7 +18,6 @@ from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.ocr import Reader
 
-#: Most texts that are quoted.
 MOST_QUOTED: dict[Mode, int] = {"short": 3, "seo": 3, "long": 12}
 
 
