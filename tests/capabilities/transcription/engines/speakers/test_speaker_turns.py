@@ -60,10 +60,6 @@ def test_two_people_in_turns_are_two_speakers_in_the_order_of_their_first_words(
     assert all(earlier.end <= later.start + 1e-6 for earlier, later in pairwise(turns))
 
 
-def test_one_person_is_one_speaker() -> None:
-    assert {turn.speaker for turn in turns_in(track_of(HIGH, HIGH), 1)} == {0}
-
-
 def test_nobody_speaks_in_silence_and_in_less_than_a_window_somebody_may() -> None:
     assert turns_in(track_of(np.zeros(20 * RATE, np.int16)), 3) == []
     assert len(turns_in(track_of(HIGH[: RATE + RATE // 2]), 4)) <= 1
