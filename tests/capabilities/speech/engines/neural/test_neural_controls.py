@@ -40,8 +40,9 @@ def voice_of(engine: NeuralSynthesizer) -> str:
     return VOICES[engine.name]
 
 
+@pytest.mark.parametrize("engine", QUICK, indirect=True)
 def test_whisper_understands_what_is_spoken(engine: NeuralSynthesizer, transcribed: Callable[[Pcm], str]) -> None:
-    text = " ".join(SENTENCES[: 1 if engine.name == "kokoro" else None])
+    text = " ".join(SENTENCES)
 
     # Piper's noise makes another rendering each time: a misheard word or two of 34 may happen.
     assert word_error_rate(text, transcribed(engine.speak(text, voice=voice_of(engine)))) <= 0.1
