@@ -60,6 +60,18 @@ def test_two_people_in_turns_are_two_speakers_in_the_order_of_their_first_words(
     assert all(earlier.end <= later.start + 1e-6 for earlier, later in pairwise(turns))
 
 
+def test_music_between_talks_belongs_to_nobody() -> None:
+    times = np.arange(8 * RATE) / RATE
+    chord = sum(np.sin(2 * np.pi * hertz * times) for hertz in (220, 277.2, 329.6)) * np.exp(-times % 0.5)
+    music = (chord * 4_000).astype(np.int16)
+
+    turns = turns_in(track_of(LOW, music, HIGH), 2)
+
+    first, last = len(LOW) / RATE, (len(LOW) + len(music)) / RATE + 0.4
+    assert sum(max(0.0, min(turn.end, last) - max(turn.start, first)) for turn in turns) < 1
+    assert {turn.speaker for turn in turns} == {0, 1}
+
+
 def test_nobody_speaks_in_silence_and_in_less_than_a_window_somebody_may() -> None:
     assert turns_in(track_of(np.zeros(20 * RATE, np.int16)), 3) == []
     assert len(turns_in(track_of(HIGH[: RATE + RATE // 2]), 4)) <= 1
