@@ -76,9 +76,11 @@ TOGETHER = {
         ),
         "routes",
     ),
+    "test_audiobook_page.py": "dashboard",
     "test_dashboard_in_a_browser.py": "dashboard",
     "test_default_voices.py": "dashboard",
     "test_many_at_once.py": "dashboard",
+    "test_sites_in_a_browser.py": "dashboard",
 }
 
 _numbers = count(1)

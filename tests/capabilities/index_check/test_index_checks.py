@@ -159,7 +159,7 @@ def test_a_csv_file_is_imported_and_its_results_come_back(import_csv: Callable[.
     assert not (tmp_path / "urls.results.csv.journal").exists()
 
 
-def test_an_import_that_was_stopped_goes_on_where_it_was(
+def test_a_stopped_import_goes_on(
     service: Running, engine: SearchEngine, import_csv: Callable[..., Ran], tmp_path: Path
 ) -> None:
     file = tmp_path / "many.csv"

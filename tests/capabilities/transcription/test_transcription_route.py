@@ -214,7 +214,9 @@ def test_a_recording_behind_a_url_is_downloaded_and_transcribed(service: Running
 def test_a_url_that_gives_no_recording_costs_nothing(service: Running) -> None:
     with web_server() as web:
         urls = {
-            web.serve("/page", b"<html>Hello</html>", "text/html; charset=utf-8"): "recording_url_no_audio",
+            web.redirect(
+                "/old.mp3", web.serve("/page", b"<html>Hello</html>", "text/html; charset=utf-8")
+            ): "recording_url_no_audio",
             web.serve("/feed", b"<rss></rss>", "application/rss+xml"): "recording_url_no_audio",
             web.fail("/gone", 404): "recording_url_failed",
             web.serve("/text.mp3", b"no sound at all", "audio/mpeg"): "audio_undecodable",
@@ -382,14 +384,16 @@ def test_transcribe_writes_subtitles_beside_recordings_or_into_a_folder(
     first, second = tmp_path / "first.wav", tmp_path / "second [take].mp3"
     first.write_bytes(wav(SENTENCE))
     second.write_bytes(encoded(SENTENCE, tmp_path, "mp3"))
+    (tmp_path / "large.wav").write_bytes(heavy(SENTENCE, 30_000_000))
 
     def transcribe(*arguments: str) -> Ran:
         return command_here("transcribe", *arguments, "--data", str(service.data), PRESSROOM_API_KEY=service.key)
 
-    done = transcribe(str(first), str(second), "--format", "srt", "--language", "en")
+    done = transcribe(str(first), str(second), str(tmp_path / "large.wav"), "--format", "srt", "--language", "en")
     assert done.code == 0, done.err
     assert [cue.content.split() for cue in srt.parse((tmp_path / "first.srt").read_text())] == [SAID.split()]
     assert (tmp_path / "second [take].srt").exists()
+    assert SAID in " ".join((tmp_path / "large.srt").read_text().split())
     assert "second [take].mp3" in done.err
 
     (tmp_path / "bad.wav").write_bytes(b"not a recording")
