@@ -1,11 +1,13 @@
 """The speech routes, as their users have them: a whole system, real HTTP, and the audio measured."""
 
+import io
 import json
 import re
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,8 @@ import numpy as np
 import pytest
 from http_service import form
 from mp3_files import decoded
-from systems import Answer, Running, run_command
+from ran import Ran
+from systems import Answer, Running
 from waiting import wait_for
 
 from capabilities.speech.engines.espeak.espeak import Espeak
@@ -273,32 +276,34 @@ def test_a_long_text_holds_up_no_short_one(service: Running) -> None:
     assert service.ask(f"/jobs/{long}/cancel", {}, method="POST").json["state"] == "cancelled"
 
 
-def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp_path: Path) -> None:
+def test_say_makes_a_recording_of_a_text_file(
+    service: Running, command_here: Callable[..., Ran], music: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text, plain, mixed = tmp_path / "text.txt", tmp_path / "plain.mp3", tmp_path / "mixed.mp3"
     text.write_text(SENTENCES, "utf-8")
 
-    def say(*arguments: str, text: str = "") -> "subprocess.CompletedProcess[str]":
-        return run_command("say", *arguments, "--data", str(service.data), text=text, PRESSROOM_API_KEY=service.key)
+    def say(*arguments: str) -> Ran:
+        return command_here("say", *arguments, "--data", str(service.data), PRESSROOM_API_KEY=service.key)
 
-    assert say(str(text), "-o", str(plain)).returncode == 0
+    assert say(str(text), "-o", str(plain)).code == 0
     srt, vtt = tmp_path / "mixed.srt", tmp_path / "mixed.vtt"
     timed = ("--srt", str(srt), "--vtt", str(vtt))
-    assert say(str(text), "-o", str(mixed), "--music", str(music), *timed).returncode == 0
+    assert say(str(text), "-o", str(mixed), "--music", str(music), *timed).code == 0
     assert "The first sentence is short." in srt.read_text("utf-8").replace("\n", " ")
     assert vtt.read_text("utf-8").startswith("WEBVTT")
     for file in (plain, mixed):
         assert "192 kb/s" in said_of(file.read_bytes())
     # From standard input, a text of more parts than one, as a format that is not what comes.
     long = tmp_path / "long.flac"
-    quick = ("--voice", "en-US", "--speed", "4")
-    assert say("-", "-o", str(long), *quick, text="A very short sentence. " * 450).returncode == 0
+    typed = io.TextIOWrapper(io.BytesIO(b"A very short sentence. " * 450))
+    monkeypatch.setattr(sys, "stdin", typed)
+    assert say("-", "-o", str(long), "--voice", "en-US", "--speed", "4").code == 0
     said = said_of(long.read_bytes(), "-c", "copy")
     assert "flac" in said
     assert int(said.partition("Duration: 00:")[2][:2]) >= 2, said
     kept = say(str(text), "-o", str(plain))
-    assert (kept.returncode, "--overwrite" in kept.stderr) == (1, True)
+    assert (kept.code, "--overwrite" in kept.err) == (1, True)
     failed = say(str(text), "-o", str(plain), "--voice", "nobody", "--overwrite")
-    assert failed.returncode == 1
-    assert "nobody" in failed.stderr
-    assert "Traceback" not in failed.stderr
-    assert sys.executable not in failed.stderr
+    assert failed.code == 1
+    assert "nobody" in failed.err
+    assert "Traceback" not in failed.err

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 import wave
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,8 +16,9 @@ import pytest
 import srt
 import webvtt
 from http_service import form
+from ran import Ran
 from spoken import RATE, encoded, ffmpeg, samples_of
-from systems import FAST, Answer, Running, clean_environment, command, kill, run_command, system
+from systems import FAST, Answer, Running, clean_environment, command, kill, system
 from waiting import wait_for
 from web_server import web_server
 
@@ -345,32 +346,34 @@ def test_a_worker_that_is_killed_costs_a_window_and_neither_a_word_nor_a_credit(
 # The command.
 
 
-def test_transcribe_writes_subtitles_beside_recordings_or_into_a_folder(service: Running, tmp_path: Path) -> None:
+def test_transcribe_writes_subtitles_beside_recordings_or_into_a_folder(
+    service: Running, command_here: Callable[..., Ran], tmp_path: Path
+) -> None:
     first, second = tmp_path / "first.wav", tmp_path / "second [take].mp3"
     first.write_bytes(wav(SENTENCE))
     second.write_bytes(encoded(SENTENCE, tmp_path, "mp3"))
     (tmp_path / "large.wav").write_bytes(heavy(SENTENCE, 30_000_000))
 
-    def transcribe(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        return run_command("transcribe", *arguments, "--data", str(service.data), PRESSROOM_API_KEY=service.key)
+    def transcribe(*arguments: str) -> Ran:
+        return command_here("transcribe", *arguments, "--data", str(service.data), PRESSROOM_API_KEY=service.key)
 
     done = transcribe(str(first), str(second), str(tmp_path / "large.wav"), "--format", "srt", "--language", "en")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert [cue.content.split() for cue in srt.parse((tmp_path / "first.srt").read_text())] == [SAID.split()]
     assert (tmp_path / "second [take].srt").exists()
     assert SAID in " ".join((tmp_path / "large.srt").read_text().split())
-    assert "second [take].mp3" in done.stderr
+    assert "second [take].mp3" in done.err
 
     (tmp_path / "bad.wav").write_bytes(b"not a recording")
     out = tmp_path / "out"
     failed = transcribe(str(tmp_path / "bad.wav"), str(first), "--format", "json", "--out", str(out))
-    assert failed.returncode == 1
-    assert "bad.wav" in failed.stderr
-    assert "Traceback" not in failed.stderr
+    assert failed.code == 1
+    assert "bad.wav" in failed.err
+    assert "Traceback" not in failed.err
     assert json.loads((out / "first.json").read_text())["text"] == SAID
     assert not (out / "bad.json").exists()
 
-    assert transcribe(str(tmp_path / "nowhere.wav")).returncode == 1
+    assert transcribe(str(tmp_path / "nowhere.wav")).code == 1
 
 
 def test_who_interrupts_transcribe_has_its_jobs_cancelled_and_pays_nothing(service: Running, tmp_path: Path) -> None:

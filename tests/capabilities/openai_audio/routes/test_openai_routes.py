@@ -25,6 +25,8 @@ def ask(service: Service, key: str, **changed) -> object:
     [
         ({"input": ""}, "input", "text_empty"),
         ({"input": 5}, "input", "invalid_request"),
+        ({"input": "a" * 50_001}, "input", "text_too_long"),
+        ({"response_format": "midi"}, "response_format", "invalid_request"),
         ({"voice": ""}, "voice", "invalid_request"),
         ({"voice": {"name": "alloy"}}, "voice.VoiceReference.id", "invalid_request"),
         ({"voice": "no-such-voice"}, "voice", "voice_unknown"),
