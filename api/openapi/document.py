@@ -39,6 +39,7 @@ INFO: Json = {
 #: Errors of every route that takes a key, of those that write as well, and of every paid route.
 READ_ERRORS = ("401", "429", "500", "503")
 WRITE_ERRORS = ("400", "413")
+UPLOAD_ERRORS = ("404", "409")
 WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
 #: Methods whose body may hold the key.
 WITH_BODY = frozenset({"post", "put", "patch"})
@@ -147,7 +148,7 @@ def _kind_operation(kind: AnyKind, route: str, schemas: Json) -> Json:
         "security": [*SECURITY, {}],
         "parameters": [one for one in JOB_PARAMETERS if one is not PREFER or kind.answer.receipt is None],
         "requestBody": {"required": True, "content": _request_content(kind, schemas)},
-        "responses": {**_answers(kind, schemas), **errors(WORK_ERRORS)},
+        "responses": {**_answers(kind, schemas), **errors([*WORK_ERRORS, *(UPLOAD_ERRORS if kind.resumable else ())])},
     }
 
 

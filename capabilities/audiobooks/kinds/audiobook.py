@@ -231,7 +231,7 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, SpokenPassage]):
             check_tags(chapter.text, number)
         check_voices(offered_voices(offers), request)
 
-    def items(self, request: AudiobookRequest) -> list[NewItem[PassageInput]]:
+    def items(self, request: Request) -> list[NewItem[PassageInput]]:
         """Return an item for each passage; together they cost what one text of their length costs.
 
         Those of BookChanges are made by their route, of the earlier book's."""
@@ -313,10 +313,10 @@ def check_voices(voices: OfferedVoices, request: AudiobookRequest) -> None:
         language = None if is_auto(request.language) else request.language or chapter.language
         narrator = voices.pick(voice_name=request.voice_name, language=language, characters=characters)
         for part in parts_of(chapter.text):
-            name = None if part.voice is None else request.cast.get(part.voice, part.voice)
-            is_tagged = name is not None or part.language is not None
+            named = None if part.voice is None else request.cast.get(part.voice, part.voice)
+            is_tagged = named is not None or part.language is not None
             voice = (
-                voices.pick(voice_name=name, language=part.language, characters=characters) if is_tagged else narrator
+                voices.pick(voice_name=named, language=part.language, characters=characters) if is_tagged else narrator
             )
             if is_tagged or not is_auto(request.language):
                 check_readable(part.text[:CHECKED_CHARACTERS], voice, voices)

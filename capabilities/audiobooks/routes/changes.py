@@ -36,6 +36,7 @@ from capabilities.audiobooks.routes.progress import BookProgress, read_progress
 from capabilities.speech.kinds.fields import CHARACTERS_PER_CREDIT
 from pipeline.accounts.keys import Caller
 from pipeline.errors import InvalidRequest
+from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import Item, find_items
 from pipeline.offers.offers import Offers
 
@@ -140,7 +141,7 @@ def _texts(request: BookChanges, passages: int) -> dict[int, str]:
     return texts
 
 
-def _check(kind: Audiobook, texts: Mapping[int, str], earlier: Sequence[Item], offers: Offers) -> None:
+def _check(kind: AnyKind, texts: Mapping[int, str], earlier: Sequence[Item], offers: Offers) -> None:
     """Refuse texts that their voices can't read. Raises InvalidRequest."""
     for number, text in texts.items():
         given = earlier[number - 1].input
