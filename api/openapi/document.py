@@ -39,8 +39,9 @@ INFO: Json = {
 #: Errors of every route that takes a key, of those that write as well, and of every paid route.
 READ_ERRORS = ("401", "429", "500", "503")
 WRITE_ERRORS = ("400", "413")
-UPLOAD_ERRORS = ("404", "409")
 WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
+#: Those of a paid route that takes an upload's id.
+UPLOAD_ERRORS = ("404", "409")
 #: Methods whose body may hold the key.
 WITH_BODY = frozenset({"post", "put", "patch"})
 
