@@ -69,7 +69,6 @@ ERRORS = {
     "422": "The Idempotency-Key was used with another body.",
     "429": "Too many requests; try again after Retry-After seconds.",
     "431": "The headers are too many or too long.",
-    "460": "The body does not have the digest that was sent with it; nothing of it is kept.",
     "500": "Our fault: nothing undelivered is charged. Report the request_id.",
     "503": "Temporarily unavailable; try again after Retry-After seconds.",
 }

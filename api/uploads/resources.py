@@ -4,33 +4,39 @@ import asyncio
 import base64
 import binascii
 import re
-from datetime import timedelta
+import time
+from datetime import datetime, timedelta
 from email.utils import format_datetime
 from http import HTTPStatus
 from uuid import UUID
 
 import falcon
 import falcon.asgi
-from falcon.routing import map_http_methods
+from pydantic import BaseModel, ConfigDict, Field
 
+from api.http.bodies.bodies import CHUNK_BYTES, coming, require_type
 from api.http.operations import LOCATION, Operation, Reply
 from api.http.parameters import Json
 from api.http.request_context import context_of
 from api.services.resource import Resource
-from api.services.services import Services
-from api.uploads.arriving import ALGORITHMS, Arriving, Checksum, ChecksumUnreadable
-from api.uploads.documents import UploadDocument
 from api.work.answers import show_json
-from pipeline.errors import UnsupportedMediaType
 from pipeline.identifiers import uuid7
-from pipeline.storage.resumable import MOST_PARTS, ResumableUpload, begin_upload, end_upload, find_upload
+from pipeline.storage.artifacts import upload_key
+from pipeline.storage.resumable import (
+    MOST_PARTS,
+    ResumableUpload,
+    add_part,
+    begin_upload,
+    end_upload,
+    find_upload,
+    part_name,
+)
 from pipeline.storage.upload_errors import (
     DiskTooFull,
     TusVersionUnknown,
     UploadLengthInvalid,
     UploadNotFound,
     UploadOffsetWrong,
-    UploadPiecesTooMany,
     UploadsTooMany,
     UploadTooLarge,
     UploadUsed,
@@ -39,42 +45,39 @@ from pipeline.storage.upload_errors import (
 TAG = "uploads"
 VERSION = "1.0.0"
 CONTENT_TYPE = "application/offset+octet-stream"
-#: The parts of tus that are spoken, as OPTIONS lists them.
-EXTENSIONS = "creation,expiration,termination,checksum"
+#: A part is written when it has so many bytes, or when so many seconds have passed since the last one.
+PART_BYTES, PART_SECONDS = 4 * 2**20, 20.0
 #: Characters of a file's name that are kept: its end, which tells its type.
 MAX_NAME = 120
 NUMBER = re.compile(r"[0-9]{1,15}")
 #: Stays free on the store's disk: databases may be on it.
 RESERVE_BYTES = 500 * 10**6
 
-LENGTH: Json = {
-    "name": "Upload-Length",
-    "in": "header",
-    "required": True,
-    "schema": {"type": "integer", "minimum": 1, "maximum": 2 * 2**30},
-    "description": "Bytes of the whole file.",
-}
-METADATA: Json = {
-    "name": "Upload-Metadata",
-    "in": "header",
-    "required": False,
-    "schema": {"type": "string"},
-    "description": "Pairs of a name and a base64 value, separated by commas; `filename` names the file.",
-}
-OFFSET: Json = {
-    "name": "Upload-Offset",
-    "in": "header",
-    "required": True,
-    "schema": {"type": "integer", "minimum": 0},
-    "description": "Bytes that have arrived so far, as HEAD says.",
-}
-CHECKSUM: Json = {
-    "name": "Upload-Checksum",
-    "in": "header",
-    "required": False,
-    "schema": {"type": "string"},
-    "description": f"{' or '.join(ALGORITHMS)}, a space, and the digest of this body in base64.",
-}
+
+def _header(name: str, meaning: str, schema: Json, *, required: bool = True) -> Json:
+    return {"name": name, "in": "header", "required": required, "schema": schema, "description": meaning}
+
+
+LENGTH = _header("Upload-Length", "Bytes of the whole file.", {"type": "integer", "minimum": 1, "maximum": 2 * 2**30})
+METADATA = _header(
+    "Upload-Metadata",
+    "Pairs of a name and a base64 value, separated by commas; `filename` names the file.",
+    {"type": "string"},
+    required=False,
+)
+OFFSET = _header("Upload-Offset", "Bytes that have arrived so far, as HEAD says.", {"type": "integer", "minimum": 0})
+
+
+class UploadDocument(BaseModel):
+    """A resumable upload."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: UUID = Field(description="Send it as `upload` with the request that uses the file; the job will have this id.")
+    length: int = Field(description="Bytes of the whole file.")
+    offset: int = Field(description="Bytes that have arrived.", validation_alias="received")
+    name: str
+    expires_at: datetime = Field(description="The upload is deleted then, unless more of it arrives or a job uses it.")
 
 
 class TusResource(Resource):
@@ -85,18 +88,25 @@ class TusResource(Resource):
         resp.status = falcon.HTTP_204
         resp.set_headers(
             {
-                "Allow": ", ".join([*sorted(map_http_methods(self)), "OPTIONS"]),
                 "Tus-Resumable": VERSION,
                 "Tus-Version": VERSION,
-                "Tus-Extension": EXTENSIONS,
+                "Tus-Extension": "creation,expiration,termination",
                 "Tus-Max-Size": str(self._services.settings.uploads.max_bytes),
-                "Tus-Checksum-Algorithm": ",".join(ALGORITHMS),
             }
         )
 
     @property
     def _lifetime(self) -> timedelta:
         return timedelta(minutes=self._services.settings.uploads.expire_minutes)
+
+    async def _account(self, req: falcon.asgi.Request) -> UUID:
+        """Name our version, refuse another one, and return who calls; curl need not name any.
+
+        Raises TusVersionUnknown, Unauthorized."""
+        context_of(req).headers["tus-resumable"] = VERSION
+        if (sent := req.get_header("Tus-Resumable")) not in (None, VERSION):
+            raise TusVersionUnknown(f"This is tus {VERSION}, not {str(sent)[:20]!a}.")
+        return (await self._services.authenticate_reader(req)).account_id
 
 
 class Uploads(TusResource):
@@ -112,25 +122,22 @@ class Uploads(TusResource):
         errors=(412, 413, 503),
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        _check_version(req, resp)
-        caller = await self._services.authenticate_reader(req)
-        limits = self._services.settings.uploads
-        length = _whole(req, "Upload-Length")
-        if not length:
-            raise UploadLengthInvalid("Upload-Length must be the size of the file in bytes, at least 1.")
+        account_id = await self._account(req)
+        limits, services = self._services.settings.uploads, self._services
+        length = _whole(req, "Upload-Length", least=1)
         if length > limits.max_bytes:
             raise UploadTooLarge(
                 f"The file has {length:,} bytes; an upload takes at most {limits.max_bytes:,}. Send a more compressed"
                 " one, or send it in parts.",
                 max_bytes=limits.max_bytes,
             )
-        free = await asyncio.to_thread(self._services.artifacts.free_bytes)
+        free = await asyncio.to_thread(services.artifacts.free_bytes)
         if free is not None and free < length + RESERVE_BYTES:
             raise DiskTooFull
-        *_, upload = await self._services.database.run_together(
+        *_, upload = await services.database.run_together(
             begin_upload(
                 uuid7(),
-                caller.account_id,
+                account_id,
                 length=length,
                 name=_file_name(req.get_header("Upload-Metadata") or ""),
                 lifetime=self._lifetime,
@@ -138,7 +145,11 @@ class Uploads(TusResource):
             )
         )
         if upload is None:
-            raise UploadsTooMany(limits.account_bytes)
+            raise UploadsTooMany(
+                f"The account's uploads that no job has used may have {limits.account_bytes:,} bytes together, this one"
+                " included. Use or delete one (DELETE /uploads/ID), or wait until one expires.",
+                max_bytes=limits.account_bytes,
+            )
         resp.set_header("Location", f"{req.prefix}/uploads/{upload.id}")
         _show(resp, upload, HTTPStatus.CREATED)
 
@@ -154,33 +165,24 @@ class OneUpload(TusResource):
         errors=(412,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, upload_id: str) -> None:
-        _check_version(req, resp)
-        _show(resp, await self._own(req, upload_id), HTTPStatus.OK)
+        _show(resp, await self._find(await self._account(req), upload_id), HTTPStatus.OK)
 
     @Operation(
         id="patch_upload",
         tag=TAG,
         summary="Send the next bytes of an upload; what arrives is kept even if the connection breaks.",
-        parameters=(OFFSET, CHECKSUM),
+        parameters=(OFFSET,),
         bytes_type=CONTENT_TYPE,
         replies={204: Reply("The bytes are kept; Upload-Offset says how many have arrived in all.")},
-        errors=(409, 412, 413, 415, 460),
+        errors=(409, 412, 413, 415),
     )
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, upload_id: str) -> None:
-        _check_version(req, resp)
-        upload = await self._own(req, upload_id)
-        if (req.content_type or "").partition(";")[0].strip().lower() != CONTENT_TYPE:
-            raise UnsupportedMediaType(f"The body of an upload is {CONTENT_TYPE}; send it with this Content-Type.")
-        offset = _whole(req, "Upload-Offset")
-        if offset != upload.received:
+        account_id = await self._account(req)
+        upload = await self._find(account_id, upload_id)
+        require_type(req, CONTENT_TYPE)
+        if (offset := _whole(req, "Upload-Offset")) != upload.received:
             raise UploadOffsetWrong(offset, upload.received)
-        if (req.content_length or 0) > upload.length - offset:
-            raise UploadTooLarge.past_end(upload)
-        if upload.parts >= MOST_PARTS:
-            raise UploadPiecesTooMany
-        checksum = _checksum(req)
-        upload = await Arriving(self._services, upload, lifetime=self._lifetime, checksum=checksum).receive(req)
-        _show(resp, upload, HTTPStatus.NO_CONTENT)
+        _show(resp, await self._receive(req, account_id, upload), HTTPStatus.NO_CONTENT)
 
     @Operation(
         id="delete_upload",
@@ -190,32 +192,61 @@ class OneUpload(TusResource):
         errors=(409, 412),
     )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, upload_id: str) -> None:
-        _check_version(req, resp)
-        caller = await self._services.authenticate_reader(req)
-        upload = await find_own_upload(self._services, caller.account_id, _id(upload_id))
-        if not await self._services.database.run(end_upload(upload.id, caller.account_id)):
-            raise UploadUsed(upload.id)
+        account_id = await self._account(req)
+        upload = await self._find(account_id, upload_id)
+        if not await self._services.database.run(end_upload(upload.id, account_id)):
+            raise UploadUsed(upload)
         await asyncio.to_thread(self._services.artifacts.delete_upload, upload.id)
         resp.status = falcon.HTTP_204
 
-    async def _own(self, req: falcon.asgi.Request, upload_id: str) -> ResumableUpload:
-        caller = await self._services.authenticate_reader(req)
-        return await find_own_upload(self._services, caller.account_id, _id(upload_id))
+    async def _find(self, account_id: UUID, upload_id: str) -> ResumableUpload:
+        """Return an account's upload. Raises UploadNotFound."""
+        try:
+            upload = await self._services.database.run(find_upload(UUID(upload_id), account_id))
+        except ValueError:
+            upload = None
+        if upload is None:
+            raise UploadNotFound
+        return upload
 
+    async def _receive(self, req: falcon.asgi.Request, account_id: UUID, upload: ResumableUpload) -> ResumableUpload:
+        """Return the upload with what has arrived, which may be less than was sent if the connection broke.
 
-async def find_own_upload(services: Services, account_id: UUID, upload_id: UUID) -> ResumableUpload:
-    """Return an account's upload. Raises UploadNotFound."""
-    upload = await services.database.run(find_upload(upload_id, account_id))
-    if upload is None:
-        raise UploadNotFound
-    return upload
+        Raises UploadTooLarge, UploadOffsetWrong, UploadNotFound, ServiceUnavailable."""
+        with coming.room() as take:
+            buffer, began = bytearray(), time.monotonic()
+            while chunk := await req.stream.read(CHUNK_BYTES):
+                take(len(chunk))
+                buffer += chunk
+                if len(buffer) >= PART_BYTES or time.monotonic() - began > PART_SECONDS:
+                    upload = await self._keep(account_id, upload, bytes(buffer))
+                    take(-len(buffer))
+                    buffer, began = bytearray(), time.monotonic()
+            return await self._keep(account_id, upload, bytes(buffer)) if buffer else upload
+
+    async def _keep(self, account_id: UUID, upload: ResumableUpload, content: bytes) -> ResumableUpload:
+        """Write a part, and count it. One that does not count is left: it may have been counted before the connection
+        to the database broke."""
+        if upload.received + len(content) > upload.length:
+            raise UploadTooLarge(
+                f"The body goes past the end of the upload, which was announced with {upload.length:,} bytes and has"
+                f" {upload.received:,}. Send at most the rest, or begin again with the right Upload-Length."
+            )
+        if upload.parts >= MOST_PARTS:
+            raise UploadTooLarge(f"The upload came in {MOST_PARTS:,} pieces, which is the most. Send larger pieces.")
+        part = part_name(upload.received)
+        await asyncio.to_thread(self._services.artifacts.put, upload_key(upload.id, part), content)
+        kept = await self._services.database.run(add_part(upload, part, size=len(content), lifetime=self._lifetime))
+        if kept is None:  # another request has sent these bytes meanwhile, or deleted the upload
+            raise UploadOffsetWrong(upload.received, (await self._find(account_id, str(upload.id))).received)
+        return kept
 
 
 def _show(resp: falcon.asgi.Response, upload: ResumableUpload, status: HTTPStatus) -> None:
     if status == HTTPStatus.NO_CONTENT:
         resp.status = status
     else:
-        show_json(resp, UploadDocument.of(upload), status)
+        show_json(resp, UploadDocument.model_validate(upload), status)
     resp.set_headers(
         {
             "Upload-Offset": str(upload.received),
@@ -225,40 +256,13 @@ def _show(resp: falcon.asgi.Response, upload: ResumableUpload, status: HTTPStatu
     )
 
 
-def _check_version(req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-    """Name our version, and refuse another one; a client such as curl need not name any. Raises TusVersionUnknown."""
-    context_of(req).headers["tus-resumable"] = VERSION
-    if (sent := req.get_header("Tus-Resumable")) not in (None, VERSION):
-        raise TusVersionUnknown(f"This is tus {VERSION}, not {str(sent)[:20]!a}.")
-
-
-def _id(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise UploadNotFound from None
-
-
-def _whole(req: falcon.asgi.Request, name: str) -> int:
+def _whole(req: falcon.asgi.Request, name: str, *, least: int = 0) -> int:
     sent = req.get_header(name) or ""
-    if not NUMBER.fullmatch(sent):
-        raise UploadLengthInvalid(f"{name} must be a number of bytes, but {sent[:20]!a} was sent.", field=name)
+    if not NUMBER.fullmatch(sent) or int(sent) < least:
+        raise UploadLengthInvalid(
+            f"{name} must be a number of bytes, at least {least}; {sent[:20]!a} is not.", field=name
+        )
     return int(sent)
-
-
-def _checksum(req: falcon.asgi.Request) -> Checksum | None:
-    sent = req.get_header("Upload-Checksum")
-    if sent is None:
-        return None
-    algorithm, _, digest = sent.partition(" ")
-    try:
-        if algorithm in ALGORITHMS:
-            return Checksum(algorithm, base64.b64decode(digest, validate=True))
-    except binascii.Error:
-        pass
-    raise ChecksumUnreadable(
-        f"Upload-Checksum must be {' or '.join(ALGORITHMS)}, a space, and the digest in base64; {sent[:60]!a} was sent."
-    )
 
 
 def _file_name(metadata: str) -> str:

@@ -113,7 +113,7 @@ class Work:
         elif not found.is_complete:
             raise UploadIncomplete(found)
         elif found.request_hash not in (None, order.submission.request_hash):
-            raise UploadUsed(found.id)
+            raise UploadUsed(found)
 
     async def _with_common(self, req: falcon.asgi.Request, fields: Mapping[str, Any], order: Order) -> Order:
         """Return the order with the webhook and the priority that a request names. Raises InvalidRequest."""

@@ -30,7 +30,6 @@ class ResumableUpload:
     received: int
     name: str
     expires_at: datetime
-    #: How many parts it has.
     parts: int = 0
     #: Hash of the request whose job uses it, if there is one.
     request_hash: bytes | None = None
@@ -81,14 +80,14 @@ def find_upload(upload_id: UUID, account_id: UUID) -> Statement[ResumableUpload 
 
 
 def add_part(
-    upload_id: UUID, *, offset: int, parts: Sequence[str], size: int, lifetime: timedelta
+    upload: ResumableUpload, part: str, *, size: int, lifetime: timedelta
 ) -> Statement[ResumableUpload | None]:
-    """Count written parts, which begin at an offset; None if the upload is no longer there, or goes on elsewhere."""
+    """Count a written part, the next one; None if the upload is no longer there, or goes on elsewhere."""
     return Statement(
-        "UPDATE upload SET received = received + %(size)s, parts = parts || %(parts)s,"
+        "UPDATE upload SET received = received + %(size)s, parts = parts || %(part)s::text,"
         " expires_at = now() + %(lifetime)s WHERE id = %(id)s AND received = %(offset)s"
-        " RETURNING id, length, received, name, expires_at",
-        {"id": upload_id, "offset": offset, "parts": list(parts), "size": size, "lifetime": lifetime},
+        " RETURNING id, length, received, name, expires_at, cardinality(parts) AS parts",
+        {"id": upload.id, "offset": upload.received, "part": part, "size": size, "lifetime": lifetime},
         _read,
     )
 

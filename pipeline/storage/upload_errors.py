@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from typing import ClassVar
-from uuid import UUID
 
 from pipeline.errors import (
     Conflict,
@@ -15,7 +14,7 @@ from pipeline.errors import (
     RateLimitExceeded,
     ServiceUnavailable,
 )
-from pipeline.storage.resumable import MOST_PARTS, ResumableUpload
+from pipeline.storage.resumable import ResumableUpload
 
 
 class UploadNotFound(NotFound):
@@ -31,7 +30,6 @@ class UploadLengthInvalid(InvalidRequest):
     """A header is no number of bytes."""
 
     code = "upload_length_invalid"
-    field = "Upload-Length"
 
 
 class TusVersionUnknown(PressroomError):
@@ -45,17 +43,9 @@ class TusVersionUnknown(PressroomError):
 
 
 class UploadTooLarge(PayloadTooLarge):
-    """The file is larger than an upload may be, or than it was announced."""
+    """The file is larger than an upload may be, or than it was announced, or came in too many pieces."""
 
     code = "upload_too_large"
-
-    @classmethod
-    def past_end(cls, upload: ResumableUpload) -> "UploadTooLarge":
-        """Return the error for bytes behind the announced end."""
-        return cls(
-            f"The body goes past the end of the upload, which was announced with {upload.length:,} bytes and has"
-            f" {upload.received:,}. Send at most the rest, or begin again with the right Upload-Length."
-        )
 
 
 class UploadsTooMany(RateLimitExceeded):
@@ -63,13 +53,6 @@ class UploadsTooMany(RateLimitExceeded):
 
     code = "uploads_too_many"
     retry_after = timedelta(minutes=1)
-
-    def __init__(self, most: int) -> None:
-        super().__init__(
-            f"The account's uploads that no job has used may have {most:,} bytes together, this one included. Use or"
-            " delete one (DELETE /uploads/ID), or wait until one expires.",
-            max_bytes=most,
-        )
 
 
 class DiskTooFull(ServiceUnavailable):
@@ -84,28 +67,13 @@ class UploadOffsetWrong(Conflict):
     """The bytes are not the next ones of the upload."""
 
     code = "upload_offset_wrong"
-    field = "Upload-Offset"
 
     def __init__(self, sent: int, received: int) -> None:
         super().__init__(
-            f"Upload-Offset is {sent:,}, but {received:,} bytes have arrived. Ask with HEAD, and go on there.",
+            f"Upload-Offset is {sent:,}, but {received:,} bytes have arrived. Go on there.",
             field="Upload-Offset",
             upload_offset=received,
         )
-
-
-class UploadElsewhere(Conflict):
-    """Another request sends the same upload."""
-
-    code = "upload_elsewhere"
-    message = "Another request has sent these bytes meanwhile, or deleted the upload. Ask with HEAD, and go on there."
-
-
-class UploadPiecesTooMany(InvalidRequest):
-    """The upload came in too many small pieces."""
-
-    code = "upload_pieces_too_many"
-    message = f"The upload came in {MOST_PARTS:,} pieces, which is the most. Begin again, and send larger pieces."
 
 
 class UploadUsed(Conflict):
@@ -113,10 +81,10 @@ class UploadUsed(Conflict):
 
     code = "upload_used"
 
-    def __init__(self, upload_id: UUID) -> None:
+    def __init__(self, upload: ResumableUpload) -> None:
         super().__init__(
-            f"The job {upload_id} uses this upload: see GET /jobs/{upload_id}. For another request, upload it again.",
-            job_id=str(upload_id),
+            f"The job {upload.id} uses this upload: see GET /jobs/{upload.id}. For another request, upload it again.",
+            job_id=str(upload.id),
         )
 
 

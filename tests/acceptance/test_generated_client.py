@@ -200,9 +200,12 @@ def ask_for_transcripts(calls: Calls, recording: bytes) -> None:
     def sent() -> Any:
         return calls.file(recording, "weather.flac")
 
-    heard = calls.parsed("transcription.post_tts_stt", body=calls.model("TranscriptionRequest", audio=sent()))
+    answer = calls("transcription.post_tts_stt", body=calls.model("TranscriptionRequest", audio=sent()))
+    heard, job_id = answer.parsed, answer.headers["X-Job-Id"]
     streamed = calls("transcription.post_tts_stt_stream", body=calls.model("TranscriptionStreamRequest", audio=sent()))
-    assert heard.text
+    assert calls.parsed("transcription.get_job_transcript", job_id).text == heard.text
+    none = calls.model("NamesRequest", speakers=calls.model("NamesRequestSpeakers"))
+    assert calls.parsed("transcription.patch_job_transcript", job_id, body=none).text == heard.text
     assert streamed.status_code == 200
     assert heard.text.split()[0].encode() in streamed.content
 

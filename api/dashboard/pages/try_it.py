@@ -126,13 +126,14 @@ async def _read_again(services: Services, session: Session, job_id: str | None) 
 
 
 async def read_account(services: Services, session: Session) -> dict[str, Any]:
-    """Return what limits a reader who does many things at once, for scripts: balance, requests and size of a file."""
+    """Return what limits a reader, for scripts: balance, requests, and sizes of a form's file and of an upload."""
     limits = getattr(services.settings.limits, session.caller.tier)
     return {
         "available": await services.database.run(_read_balance(session.account_id)),
         "per_minute": limits.per_minute,
         "per_day": limits.per_day,
         "max_file_bytes": services.settings.api.max_upload_bytes,
+        "max_upload_bytes": services.settings.uploads.max_bytes,
     }
 
 

@@ -1,7 +1,8 @@
 // Bulk: many pictures, recordings or posts at once, or the rows of a list, in a table that fills in.
 //
 // A page gives `how`: {noun: [one, many], verb, columns(fields), takes(file), prepare(file), most, atOnce, cost,
-// request(rows, fields), texts(result, row), files(rows)}, and `kind` if it is not the chosen one. With `isSound` a
+// request(rows, fields, account), texts(result, row), files(rows)}, and `kind` if it is not the chosen one; `uploads`
+// if a file may be uploaded first. With `isSound` a
 // result is not read but played; `family` names the engines whose model may be installed. A row is {name, file, fields, cells, state, texts, …}; its
 // state is ready, faulty, sending, working, done, failed or cancelled. All jobs of a table have its id as X-Request-Id,
 // by which it is found again.
@@ -23,7 +24,7 @@ export function startBulk(page, how) {
   const input = page.form.elements[how.file];
   input.addEventListener("change", () => {
     const files = [...input.files];
-    input.setCustomValidity(how.prepare ? "" : files.map((file) => tooLarge(file, state.account)).find(Boolean) ?? "");
+    input.setCustomValidity(how.prepare ? "" : files.map((file) => tooLarge(file, state.account, how)).find(Boolean) ?? "");
     const isList = files.length === 1 && isSheet(files[0]);
     if (!isList && files.length < 2 && !state.rows.length) {
       how.alone?.(files[0], page); // one alone has the page to itself
@@ -124,10 +125,10 @@ async function nextRows(state) {
 }
 
 async function sendRows(state, rows) {
-  const { path, body, headers = {} } = state.how.request(rows, state.fields());
   rows.forEach((row) => state.table.show(Object.assign(row, { state: "sending", fault: "" })));
   const own = { "X-Request-Id": state.id, "Idempotency-Key": `${state.id} ${state.rows.indexOf(rows[0])} ${rows.length} ${rows[0].tries ?? 0}`, Prefer: "respond-async" };
   try {
+    const { path, body, headers = {} } = await state.how.request(rows, state.fields(), state.account);
     const answer = await send(path, { method: "POST", body, headers: { ...headers, ...own } });
     const job = answer.headers.get("X-Job-Id");
     rows.forEach((row, index) => Object.assign(row, { state: "working", job, index }));

@@ -4,8 +4,8 @@
 export const isSheet = (file) => /\.(csv|tsv|xlsx|xlsb|xls|ods)$/i.test(file.name);
 
 /** Return why a file is too large for the account, or an empty text; one that is made smaller is judged afterwards. */
-export function tooLarge({ name, size }, account) {
-  const most = account.max_file_bytes ?? Infinity;
+export function tooLarge({ name, size }, account, how) {
+  const most = (how.uploads ? account.max_upload_bytes : account.max_file_bytes) ?? Infinity;
   if (size <= most) return "";
   return `${name} has ${megabytes(size)}; at most ${megabytes(most)} can be sent. Save it smaller, a recording as MP3.`;
 }
@@ -19,7 +19,7 @@ export function rowsOf(files, how, account, show) {
     const fault = how.takes(file);
     if (fault) return { ...row, state: "faulty", fault };
     row.prepared = Promise.resolve(how.prepare?.(file, row)).then(() => {
-      const large = tooLarge({ name: file.name, size: (row.smaller ?? file).size }, account);
+      const large = tooLarge({ name: file.name, size: (row.smaller ?? file).size }, account, how);
       if (large) Object.assign(row, { state: "faulty", fault: large });
       show(row);
     });

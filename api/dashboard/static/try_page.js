@@ -94,14 +94,14 @@ async function perform(page, { show, run }) {
 function showJob(page, job, running) {
   const progress = job?.progress;
   const known = progress && progress.total > 1 && progress.done < progress.total;
-  const words = !job ? "Sending …" : job.state === "queued" ? "Queued …" : "Working …";
+  const words = !job ? "Sending …" : { queued: "Queued …", uploading: "Uploading …" }[job.state] ?? "Working …";
   const isTime = progress?.unit === "seconds";
   const [done, total] = known ? [progress.done, progress.total].map((one) => (isTime ? clock(one) : one.toLocaleString())) : [];
   const counted = known ? ` ${done} of ${total}${isTime ? "" : ` ${progress.unit}`}` : "";
   const bar = make("progress", known ? { max: progress.total, value: progress.done, "aria-label": "Progress" } : { "aria-label": "Progress" });
   const stop = make("button", { type: "button", class: "second small" }, "Cancel");
   stop.addEventListener("click", async () => {
-    if (job) await cancel(job.id);
+    if (job?.id) await cancel(job.id);
     running.abort(new DOMException("Cancelled. Undelivered work is not charged.", "AbortError"));
   });
   page.status.replaceChildren(make("p", {}, words + counted), bar, stop);

@@ -2,10 +2,11 @@
 
 import { startBulk } from "./bulk.js";
 import { copyButton, credits, facts, languageName, make, notes, saveLink } from "./try_dom.js";
-import { keepTexts } from "./try_job.js";
+import { bodyOf, carryOut, keepTexts } from "./try_job.js";
 import { player, words } from "./try_player.js";
 import { start } from "./try_page.js";
 import { startRecorder } from "./try_recorder.js";
+import { uploadFile } from "./try_upload.js";
 import { edited, filesOf } from "./transcript_files.js";
 
 const ENDINGS = { text: "txt", srt: "srt", vtt: "vtt" };
@@ -17,6 +18,16 @@ function build(request) {
   if (!ending) return { ...request, client: { ...request.client, drop: ["response_format"] } };
   const client = { ...request.client, method: "subtitles", first: "audio", rename: { response_format: "form" }, drop: ["keep_audio"], to: true, then: [] };
   return { ...request, client, saves: `transcript.${ending}` };
+}
+
+/** Return the request for a recording, and its files; one that is too large for a form is uploaded first. */
+async function sized(fields, audio, account, how) {
+  if (audio.size <= account.max_file_bytes) return [{ path: "/tts/stt", fields }, { audio }];
+  return [{ path: "/transcriptions", fields: { ...fields, upload: await uploadFile(audio, how) } }, {}];
+}
+
+async function run(request, { audio }, { onJob, signal, page }) {
+  return carryOut(...(await sized(request.fields, audio, JSON.parse(page.form.dataset.account), { onJob, signal })), { onJob, signal });
 }
 
 async function show(answer, { uploads, request }) {
@@ -121,13 +132,12 @@ export const bulk = {
   cost: 5,
   isLeast: true,
   file_name: "transcripts",
+  uploads: true,
   takes: (file) => (file.type && !/^(audio|video)\//.test(file.type) ? "This is no recording." : null),
   settings: (fields) => fields,
-  request([row], fields) {
-    const body = new FormData();
-    for (const [field, value] of Object.entries({ ...fields, response_format: "verbose_json" })) body.set(field, String(value));
-    body.set("audio", row.file, row.name);
-    return { path: "/tts/stt", body };
+  async request([row], fields, account) {
+    const [request, files] = await sized({ ...fields, response_format: "verbose_json" }, new File([row.file], row.name, { type: row.file.type }), account);
+    return { path: request.path, ...bodyOf(request, files) };
   },
   texts(transcript, row) {
     row.transcript = transcript;
@@ -155,5 +165,5 @@ export async function showJob({ job, read, items }) {
   return spoken(await answer.json(), { audio, name: job.name, job: job.id, texts: row.edited?.texts.segments, names: row.edited?.texts.speakers });
 }
 
-const page = start({ build, show, many: (page) => startBulk(page, bulk) });
+const page = start({ build, run, show, many: (page) => startBulk(page, bulk) });
 if (page) startRecorder(page.form.elements.audio, document.querySelector("[data-recorder]"));

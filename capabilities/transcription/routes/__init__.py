@@ -1,14 +1,18 @@
-"""The Transcript page of the dashboard."""
+"""The routes of transcription beside its kinds', and the Transcript page of the dashboard."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from api.services.resource import Resource
 from api.try_pages import Bulk, Call, Trial, TryPage
 from capabilities.transcription.kinds.transcription import AUTO, FAMILY
 from capabilities.transcription.kinds.transcripts import CREDITS_PER_MINUTE
+from capabilities.transcription.routes.names import PATH, NamedTranscript
 from pipeline.offers.languages import offered_languages
 from pipeline.offers.offers import Offers
 
-__all__ = ["TRY"]
+__all__ = ["RESOURCES", "TRY"]
+
+RESOURCES: Mapping[str, type[Resource]] = {PATH: NamedTranscript}
 
 PRICE = f"{CREDITS_PER_MINUTE} credits per started minute"
 
@@ -30,7 +34,7 @@ def _forms(offers: Offers) -> Sequence[tuple[str, str]]:
 TRY = TryPage(
     slug="transcript",
     title="Transcript",
-    lead="Drop one recording, or many, and get text and subtitles; click a word to hear it.",
+    lead="Drop one recording, or many, of up to four hours and 2 GB: get text and subtitles; click a word to hear it.",
     trials=(Trial("transcription", "A transcript", PRICE, Call("transcribe", "audio", more=("task", "keep_audio"))),),
     besides=("long_transcription",),
     engines=(FAMILY,),

@@ -37,6 +37,7 @@ class Methods:
 
     transcribe = Method(flows.speech.transcribe)
     subtitles = Method(flows.speech.subtitles)
+    name_speakers = Method(flows.speech.name_speakers)
     upload = Method(flows.uploads.upload)
 
     describe = Method(flows.posts.describe)

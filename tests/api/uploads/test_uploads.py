@@ -1,7 +1,6 @@
 """Resumable uploads: a file in several requests, each going on where the last broke off."""
 
 import base64
-import hashlib
 from collections.abc import Mapping
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -103,18 +102,6 @@ def test_bytes_behind_the_announced_end_are_refused(service: Service, client: Pa
 @pytest.mark.parametrize(("length", "status"), [("0", 400), ("-1", 400), ("many", 400), (str(2**31 + 1), 413)])
 def test_a_length_that_no_file_can_have_is_refused(service: Service, client: Payer, length: str, status: int) -> None:
     assert begin(service, client.api_key, length).status == status
-
-
-def test_a_body_with_another_checksum_is_dropped(service: Service, client: Payer) -> None:
-    path = begin(service, client.api_key, 5).headers["location"]
-    digest = base64.b64encode(hashlib.sha1(b"sound").digest()).decode()
-
-    altered = send(service, client.api_key, path, 0, b"soond", Upload_Checksum=f"sha1 {digest}")
-    unknown = send(service, client.api_key, path, 0, b"sound", Upload_Checksum="md4 AAAA")
-
-    assert (altered.status, altered.code, unknown.status) == (460, "checksum_mismatch", 400)
-    assert offset_of(service, client.api_key, path) == 0
-    assert send(service, client.api_key, path, 0, b"sound", Upload_Checksum=f"sha1 {digest}").status == 204
 
 
 def test_another_account_has_no_such_upload(service: Service, client: Payer, api_database: Database) -> None:

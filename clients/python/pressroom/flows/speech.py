@@ -139,6 +139,12 @@ def subtitles(
     return answer.text
 
 
+def name_speakers(service: Service, job_id: str, names: Mapping[str, str], *, to: Target = None) -> Flow[str]:
+    """Name the speakers of a transcript, as `{"Speaker 1": "Ada"}`; return it in its form, and write it to `to`."""
+    ask = Ask("PATCH", f"/jobs/{job_id}/transcript", fields={"speakers": dict(names)})
+    return (yield from service.ask(ask, to=to)).text
+
+
 def _transcript(
     service: Service, audio: Upload, fields: Mapping[str, Any], options: Mapping[str, Any], *, to: Target = None
 ) -> Flow[Answer]:
