@@ -57,6 +57,7 @@ BEYOND = {
     "nothing_to_speak",
     "parameter_invalid from",
     "recording_missing",
+    "recording_url_blocked",
     "result_deleted",
     "route_unknown",
     "speakers_not_available",
