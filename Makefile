@@ -38,7 +38,7 @@ PYTEST_ARGS ?=
 SBOM := $(TOOLS)/bin/uv export --frozen --no-config --quiet --format cyclonedx1.5 --no-default-groups
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults security soak lint format bench quality docs npm lock sbom audit licences release clean
+.PHONY: help install install-test demo up test faults ghost security soak lint format bench quality docs npm lock sbom audit licences release clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,10 @@ test: install-test  ## run all tests, several files at a time (PYTEST_ARGS=-x; P
 faults: install-test  ## strike a whole system with faults for 80 minutes (SECONDS=15 MINUTES=3 KILLS=300: 20 minutes; ONLY=Redis)
 	rm -f out/faults-*.md
 	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' $(BIN)/python -m pytest tests/faults $(FAULTS) -m '' -n 0 -s
+
+ghost: install-test  ## test the connector of Ghost with a real one (once: 880 MB, three minutes)
+	$(BIN)/python tests/ghost_site.py
+	PRESSROOM_TESTS_NEED=ghost $(BIN)/python -m pytest -n 0 tests/capabilities/sites/test_ghost.py
 
 soak: install-test  ## run a whole system under mixed load; its memory and files may not grow (HOURS=2)
 	HOURS=$(HOURS) $(BIN)/python -m pytest tests/faults/test_soak_of_a_system.py -n 0 -s

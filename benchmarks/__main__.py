@@ -18,6 +18,7 @@ MEASUREMENTS = (
     "speech",
     "transcription",
     "long_recordings",
+    "audiobooks",
     "fetching",
     "vision",
     "endpoints",

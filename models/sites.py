@@ -92,6 +92,8 @@ class SiteChangeRow(Row, table=True):
         CheckConstraint(one_of("state", CHANGE_STATES), name="site_change_state_check"),
         UniqueConstraint("run_id", "target", "field"),
         Index("site_change_job_idx", "job_id", postgresql_where=text("state = 'found' AND job_id IS NOT NULL")),
+        # What podcasts are looked up for each second.
+        Index("site_change_audio_idx", "run_id", postgresql_where=text("field = 'audio' AND state = 'written'")),
     )
 
     id: int = Field(sa_column=Column(BigInteger, Identity(always=True), primary_key=True))
@@ -111,3 +113,47 @@ class SiteChangeRow(Row, table=True):
     written: Any = Field(sa_column=document())
     note: str | None  # why it was not written, or what stands there instead
     updated_at: datetime = Field(sa_column=moment(now=True))
+
+
+class SitePostRow(Row, table=True):
+    """A post that was published while its site was watched, on its way to a search engine's list."""
+
+    __table_args__ = (
+        UniqueConstraint("site_id", "target"),
+        Index("site_post_open_idx", "site_id", postgresql_where=text("done_at IS NULL")),
+    )
+
+    id: int = Field(sa_column=Column(BigInteger, Identity(always=True), primary_key=True))
+    site_id: UUID = Field(sa_column=_owned_by("site"))
+    target: str
+    url: str
+    title: str
+    runs: list[str] = Field(sa_column=document(nullable=False))  # those that give it what was chosen
+    submission_id: UUID | None  # the job that told search engines
+    monitor_id: UUID | None  # what checks it until it is found; the user may have deleted it
+    seen_at: datetime = Field(sa_column=moment(now=True))
+    done_at: datetime | None = Field(sa_column=moment(nullable=True))  # when its runs had ended
+
+
+class SiteFeedRow(Row, table=True):
+    """The podcast of a site's spoken posts."""
+
+    site_id: UUID = Field(
+        sa_column=Column(Uuid, ForeignKey("site.id", ondelete="CASCADE"), primary_key=True, nullable=False)
+    )
+    token: str | None = Field(unique=True)  # in its address; null: it was ended
+    guid: UUID  # stays when the address changes
+    options: dict[str, Any] = Field(sa_column=document(nullable=False))  # category, image
+    created_at: datetime = Field(sa_column=moment(now=True))
+
+
+class SiteEpisodeRow(Row, table=True):
+    """An episode: the copy of a post's audio that lives as long as the feed."""
+
+    id: UUID = Field(primary_key=True)
+    change_id: int = Field(
+        sa_column=Column(BigInteger, ForeignKey("site_change.id", ondelete="CASCADE"), nullable=False, unique=True)
+    )
+    audio_bytes: int | None = Field(sa_column=Column(BigInteger))  # null: it is not copied yet
+    cover: str | None  # the name of its picture's file
+    created_at: datetime = Field(sa_column=moment(now=True))

@@ -22,7 +22,7 @@ from pipeline.lifecycle.migrations import migrate
 from scripts.system.embedded.roles import OWNER, ROLE
 
 #: Fixtures that tests of several folders use.
-pytest_plugins = ("api_fixtures", "pipeline_fixtures", "command_fixtures", "sites_fixtures")
+pytest_plugins = ("api_fixtures", "pipeline_fixtures", "command_fixtures", "sites_fixtures", "system_fixtures")
 
 # No test asks a service on the Internet; one that has a fake on loopback says so itself.
 os.environ["PRESSROOM_SYNTHESIS__ENGINES"] = "espeak"
@@ -52,7 +52,7 @@ TEMPLATE = "migrated"
 
 #: Each process has a PostgreSQL and a Redis of its own, and more processes than large files gain nothing.
 MOST_CORES = 8
-#: Files of tests/acceptance that share a system, so that one process runs them.
+#: Files that share a system, so that one process runs those of a group.
 TOGETHER = {
     **dict.fromkeys(
         (
@@ -64,10 +64,16 @@ TOGETHER = {
             "test_mcp.py",
             "test_openapi_holds.py",
         ),
-        "shared_system",
+        "clients",
     ),
+    **dict.fromkeys(
+        ("test_alt_text_service.py", "test_marks.py", "test_openai_clients.py", "test_speech_routes.py"), "routes"
+    ),
+    "test_audiobook_page.py": "dashboard",
     "test_dashboard_in_a_browser.py": "dashboard",
+    "test_default_voices.py": "dashboard",
     "test_many_at_once.py": "dashboard",
+    "test_sites_in_a_browser.py": "dashboard",
 }
 
 _numbers = count(1)

@@ -60,7 +60,7 @@ class SearchEngine:
     def environment(self, *, interval: float = 0, providers: str = "duckduckgo,bing") -> dict[str, str]:
         """Return settings that ask this engine alone."""
         found = {"PRESSROOM_SEARCH__PROVIDERS": providers, "PRESSROOM_SEARCH__UNREACHABLE_SECONDS": "0.3"}
-        for name in ("duckduckgo", "bing", "google", "searxng", "brave_api", "serper", "serpapi", "dataforseo"):
+        for name in ("duckduckgo", "bing", "searxng", "brave_api", "serper", "serpapi", "dataforseo"):
             found[f"PRESSROOM_SEARCH__{name.upper()}__URL"] = f"{self.address}/{name}"
             found[f"PRESSROOM_SEARCH__{name.upper()}__INTERVAL_SECONDS"] = str(interval)
             found[f"PRESSROOM_SEARCH__{name.upper()}__JITTER"] = "0"
@@ -138,7 +138,7 @@ class SearchEngine:
                 )
                 body = f"<div id='links'>{listed or '<div class=no-results>No  results.</div>'}</div>"
                 return web.Response(text=f"<html><body>{body}</body></html>", content_type="text/html")
-            case "bing" | "google":
+            case "bing":
                 listed = "".join(f"<li class='b_algo'><h2><a href='{escape(row)}'>A page</a></h2></li>" for row in rows)
                 body = f"<ol id='b_results'>{listed or '<li class=b_no>There are no results for</li>'}</ol>"
                 return web.Response(text=f"<html><body>{body}</body></html>", content_type="text/html")
@@ -199,8 +199,8 @@ class SearchEngine:
                 return self.page(provider, ["https://shop.e.example/gone"])
             case "unresponsive":
                 return self.page("searxng", [], unresponsive=[["google", "Suspended: CAPTCHA"]])
-            case "script":
-                return web.Response(text="<a href='/httpservice/retry/enablejs?sei=x'>x</a>", content_type="text/html")
+            case "opaque":
+                return self.page("bing", ["https://www.bing.com/ck/a?u=x"])
             case "sorry":
                 return web.Response(status=302, headers={"Location": "/sorry/index?continue=x"})
             case _ if fault[:3].isdecimal() and fault[3:4] == " ":

@@ -5,6 +5,7 @@ skipped, or do without. The names are those of programs (node, npm, chromium, cc
 
 - pypi: PyPI can be reached,
 - wordpress: PHP with its extensions is installed, and `python tests/wordpress_site.py` has fetched WordPress,
+- ghost: `python tests/ghost_site.py` has fetched Ghost, as `make ghost` does,
 - netns: network namespaces can be made, for tests of many machines,
 - mount: file systems can be mounted, for faults of disks."""
 

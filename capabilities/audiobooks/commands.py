@@ -1,12 +1,14 @@
 """`pressroom audiobook`, over the HTTP API."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
-from capabilities.audiobooks.kinds.book_file import BookFormat
+from capabilities.audiobooks.kinds.book_file import FORMS, BookFormat, Loudness
 from pipeline.errors import InvalidRequest
 from scripts.commands import SERVICE, under
 from scripts.options import Data, Language, ServiceUrl
@@ -14,35 +16,46 @@ from scripts.service import ask_service
 from scripts.terminal import progress_bar, show_table, tell
 
 if TYPE_CHECKING:
-    from pressroom import Pressroom
+    from rich.progress import TaskID
 
-PLAN, BOOK = "/audiobooks/plan", "/audiobooks"
+    from pressroom import Pressroom
+    from pressroom.documents.books import BookPlan, PlannedChapter
 
 
 def audiobook(
     manuscript: Annotated[
-        Path, typer.Argument(exists=True, dir_okay=False, help="EPUB, DOCX, HTML, Markdown or text.")
+        str, typer.Argument(help="A file (EPUB, DOCX, HTML, Markdown, text), or the URL of an article.")
     ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file. Default: beside the manuscript.")] = None,
-    form: Annotated[BookFormat, typer.Option("--format", help="m4b, or mp3: a zip with one a chapter.")] = "m4b",
+    form: Annotated[
+        BookFormat, typer.Option("--format", help="m4b; mp3: a zip with one a chapter; epub; vtt.")
+    ] = "m4b",
     voice: Annotated[str | None, typer.Option(help="A voice, by id or name.")] = None,
     language: Language = None,
     only: Annotated[str | None, typer.Option(metavar="1-3,7", help="Chapters of the plan. Default: all.")] = None,
     speed: Annotated[float, typer.Option(min=0.25, max=4.0, help="Speaking rate.")] = 1.0,
+    cover: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="A picture. Default: its own.")
+    ] = None,
+    loudness: Annotated[Loudness, typer.Option(help="podcast: -16 LUFS; acx: -19, as ACX asks.")] = "podcast",
     reuse: Annotated[str | None, typer.Option(help="An earlier audiobook's job: equal passages come from it.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before it is paid for.")] = False,
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:
     """Make an audiobook of a manuscript. Shows chapters and price first; after Ctrl-C, run it again to go on."""
-    target = out or manuscript.with_suffix(".m4b" if form == "m4b" else ".zip")
+    is_url = manuscript.startswith(("http://", "https://"))
+    name = (urlsplit(manuscript).path.rstrip("/").rpartition("/")[2] or "article") if is_url else manuscript
+    target = out or Path(name).with_suffix(FORMS[form][1])
     if target.exists():
         raise InvalidRequest(f"{target} is there already. Remove it, or name another file with --out.")
+    if not is_url and not Path(manuscript).is_file():
+        raise InvalidRequest(f"{manuscript} is no file, and no URL.")
     wanted = None if only is None else read_numbers(only)
     with ask_service(url, data) as client:
-        content = manuscript.read_bytes()
-        plan = _planned(client, manuscript, content, language)
-        chosen = [chapter for chapter in plan["chapters"] if wanted is None or chapter["number"] in wanted]
+        content = manuscript.encode() if is_url else Path(manuscript).read_bytes()
+        plan = _planned(client, manuscript, content, language, is_url=is_url)
+        chosen = [chapter for chapter in plan.chapters if wanted is None or chapter.number in wanted]
         _show(plan, chosen)
         if not (yes or typer.confirm("Make it?", default=True)):
             raise typer.Exit(1)
@@ -52,11 +65,9 @@ def audiobook(
             fields["speed"] = speed
         # The same command finds the job that it began.
         key = hashlib.sha256(repr((content, sorted(fields.items()))).encode()).hexdigest()
-        job = client.submit(BOOK, {"plan": plan["plan"], **fields}, idempotency_key=f"book-{key[:40]}")
+        job = client.make_audiobook(plan.plan, idempotency_key=f"book-{key[:40]}", more=fields)
         job_id = _spoken(client, job.id)
-        made = client.submit(f"{BOOK}/{job_id}/files", {"format": form})
-        client.wait(made.id)
-        client.result(made.id, to=target)
+        client.audiobook_file(job_id, form=form, loudness=loudness, cover=cover, to=target)
     tell(f"{target}: audiobook {job_id}", style="green")
 
 
@@ -71,35 +82,38 @@ def read_numbers(text: str) -> list[int]:
     return found
 
 
-def _planned(client: "Pressroom", manuscript: Path, content: bytes, language: str | None) -> dict[str, Any]:
+def _planned(client: "Pressroom", manuscript: str, content: bytes, language: str | None, *, is_url: bool) -> "BookPlan":
     """Return the manuscript's plan; the same file has the same plan for a day, as its audiobook needs."""
-    key = hashlib.sha256(content + manuscript.name.encode() + (language or "").encode()).hexdigest()
-    fields = {"language": language} if language else {}
-    job = client.submit(PLAN, fields, {"manuscript": manuscript}, idempotency_key=f"plan-{key[:40]}")
-    client.wait(job.id)
-    found: dict[str, Any] = client.result(job.id).json
-    return found
+    key = f"plan-{hashlib.sha256(content + manuscript.encode() + (language or '').encode()).hexdigest()[:40]}"
+    if is_url:
+        return client.plan_audiobook(url=manuscript, language=language, idempotency_key=key)
+    return client.plan_audiobook(manuscript, name=Path(manuscript).name, language=language, idempotency_key=key)
 
 
-def _show(plan: dict[str, Any], chosen: list[dict[str, Any]]) -> None:
-    rows = [(one["number"], one["title"] or "–", f"{one['characters']:,}", one["warning"] or "") for one in chosen]
-    show_table(plan["title"] or "Chapters", ["number", "title", "characters", "warning"], rows)
-    for name, count in plan["left_out"].items():
-        tell(f"left out: {count:,} {name}")
-    characters = sum(one["characters"] for one in chosen)
-    minutes = sum(one["seconds"] for one in chosen) / 60
+def _show(plan: "BookPlan", chosen: Sequence["PlannedChapter"]) -> None:
+    rows = [(one.number, one.title or "–", f"{one.characters:,}", one.warning or "") for one in chosen]
+    show_table(plan.title or "Chapters", ["number", "title", "characters", "warning"], rows)
+    for name, count in plan.left_out.items():
+        tell(f"left out: {count:,} {name.replace('_', ' ')}")
+    characters = sum(one.characters for one in chosen)
+    minutes = sum(one.seconds for one in chosen) / 60
     tell(f"{characters:,} characters, about {minutes:,.0f} minutes, about {max(1, -(-characters // 1_000)):,} credits")
 
 
 def _spoken(client: "Pressroom", job_id: str) -> str:
-    """Wait until the passages are spoken; Ctrl-C leaves the job as it is."""
+    """Wait until the passages are spoken, with a bar for each chapter; Ctrl-C leaves the job as it is."""
+    lines: dict[int, TaskID] = {}
     with progress_bar(transient=True) as bar:
-        line = bar.add_task("speaking", total=1)
+
+        def show(_: object) -> None:
+            for one in client.audiobook(job_id).chapters:
+                if one.number not in lines and one.spoken:
+                    lines[one.number] = bar.add_task(one.title[:40] or f"chapter {one.number}", total=one.passages)
+                if one.number in lines:
+                    bar.update(lines[one.number], completed=one.spoken, visible=one.spoken < one.passages)
+
         try:
-            job = client.wait(
-                job_id,
-                progress=lambda job: bar.update(line, completed=job.progress.done, total=job.progress.total),
-            )
+            job = client.wait(job_id, progress=show)
         except KeyboardInterrupt:
             tell(f"The audiobook {job_id} goes on. Run the command again to wait for it, or cancel the job.")
             raise typer.Exit(130) from None

@@ -7,7 +7,6 @@ from scripts.demo.steps import Answered
 
 
 async def _show(answered: Answered) -> None:
-    """Write the pictures that an answer links to into files beside it."""
     for number, image in enumerate(answered.document.get("images", ()), start=1):
         async with answered.session.get(image["url"]) as response:
             response.raise_for_status()

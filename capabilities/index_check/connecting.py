@@ -97,21 +97,6 @@ def find_sites(
     return owner, list(wanted) or sites
 
 
-def consent_url(settings: Settings, redirect: str, verifier: str, state: str) -> str:
-    """Return the address at which Google asks a person for access. Raises NotReady."""
-    from capabilities.index_check.engines.search.owners.google_access import BrowserConsent
-
-    return BrowserConsent(settings.of(SearchSettings), redirect, verifier).url(state)
-
-
-def consented(settings: Settings, redirect: str, verifier: str, code: str) -> dict[str, Any]:
-    """Return the credentials of a person who has consented. Raises InvalidRequest, NotReady."""
-    from capabilities.index_check.engines.search.owners.google_access import BrowserConsent
-
-    with service_errors():
-        return BrowserConsent(settings.of(SearchSettings), redirect, verifier).credentials(code)
-
-
 def connecting(
     settings: Settings, account_id: UUID, service: str, name: str, credentials: Mapping[str, Any], sites: Sequence[str]
 ) -> Statement[UUID | None]:
@@ -122,7 +107,6 @@ def connecting(
 
 @contextmanager
 def service_errors() -> Iterator[None]:
-    """Turn a service's trouble into InvalidRequest."""
     from capabilities.index_check.engines.search.base.site_service import ServiceTrouble
 
     try:
@@ -132,7 +116,6 @@ def service_errors() -> Iterator[None]:
 
 
 def _fault_of(connection: Connection, settings: Settings) -> str | None:
-    """Return why a connection can't be used, or None if it can."""
     if connection.fault is not None:
         return f"{connection.fault}; connect again"
     try:

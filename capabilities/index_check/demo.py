@@ -11,7 +11,6 @@ PATIENCE_SECONDS = 5
 
 
 async def _show(answered: Answered) -> str:
-    """Return the result of a check, or its state after a few seconds."""
     until = time.monotonic() + PATIENCE_SECONDS
     location = answered.response.headers["Location"]
     while True:

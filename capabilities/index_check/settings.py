@@ -35,11 +35,10 @@ class Reuse(NamedTuple):
 
     @property
     def longest(self) -> timedelta:
-        """How long answers are kept."""
         return max(self)
 
 
-#: Search providers in order. Google's own pages need JavaScript, and are asked only where named.
+#: Search providers in order.
 RANKED = ("serper", "serpapi", "dataforseo", "brave_api", "searxng", "duckduckgo", "bing")
 #: Providers that need a key.
 KEYED = RANKED[:4]
@@ -134,7 +133,6 @@ class SearchSettings(Section):
     off_minutes: float = Field(60.0, gt=0, description="Rest after a provider refused our key.")
     duckduckgo: ProviderSettings = _provider("https://html.duckduckgo.com/html/", 6.0, 0.5)
     bing: ProviderSettings = _provider("https://www.bing.com/search", 6.0, 0.5)
-    google: ProviderSettings = _provider("https://www.google.com/search", 45.0, 0.3)
     searxng: SearxngSettings = SearxngSettings()
     brave_api: ProviderSettings = _provider("https://api.search.brave.com/res/v1/web/search", 0.2)
     serper: ProviderSettings = _provider("https://google.serper.dev/search", 0.1)
@@ -195,7 +193,6 @@ class BingSubmitSettings(BaseModel):
 
     @property
     def is_set_up(self) -> bool:
-        """True if there is a key."""
         return bool(self.api_key)
 
 

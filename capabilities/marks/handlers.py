@@ -14,11 +14,9 @@ class VerificationHandler(Handler[VerifyRequest, Verified]):
     runs_apart = True
 
     def use(self, database: Database) -> None:
-        """Take the database that has the certificates made here."""
         self._database = database
 
     def carry_out(self, task: Task[VerifyRequest]) -> Outcome[Verified]:
-        """Read the marks of one file."""
         own = current_identity(self.settings.marks, self._database)
         with task.upload("file") as file:
             found = verify_file(file, trusted=own.root)

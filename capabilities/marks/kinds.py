@@ -25,11 +25,9 @@ class Verification(Kind[VerifyRequest, VerifyRequest, Verified]):
     answer = Answer(model=Verified)
 
     def items(self, request: VerifyRequest) -> list[NewItem[VerifyRequest]]:
-        """Return the file as one item, free of charge."""
         return [NewItem(request, 0)]
 
     def response(self, job: Job, items: Sequence[FinishedItem[VerifyRequest, Verified]]) -> Response:
-        """Return the contents of the marks."""
         return Response(items[0].delivered.model_dump())
 
 

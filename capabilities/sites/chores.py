@@ -8,7 +8,9 @@ from pipeline.settings import Settings
 
 def chores(settings: Settings) -> Mapping[str, Callable[[Database], int]]:
     """Return the chores by name (pipeline/kind.py, chores)."""
-    from capabilities.sites.working.site_runs import SiteRuns  # kinds of other capabilities, which few programs need
+    from capabilities.sites.working.feeding import SiteFeeds  # obstore, and kinds of other capabilities
+    from capabilities.sites.working.site_runs import SiteRuns
     from capabilities.sites.working.watching import SiteWatch
 
-    return {"site_runs": SiteRuns(settings).work, "site_watch": SiteWatch(settings).work}
+    found = {"site_runs": SiteRuns(settings), "site_watch": SiteWatch(settings), "site_feeds": SiteFeeds(settings)}
+    return {name: chore.work for name, chore in found.items()}

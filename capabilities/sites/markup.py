@@ -21,6 +21,11 @@ CAMERA_NAME = re.compile(
     r"(?:img|dsc[nf_]?|p|pic|pxl|image|photo|screen ?shot|whatsapp image)?[\W_]*\d[\d\W_]*(?:at|am|pm)?[\d\W_]*",
     re.IGNORECASE,
 )
+#: What ends a paragraph for a reader.
+BLOCK_END = re.compile(
+    r"</(?:p|div|h[1-6]|li|blockquote|figcaption|t[dhr]|pre|section|article)\s*>|<br\s*/?>", re.IGNORECASE
+)
+HEADING = re.compile(r"<(h[23])\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
 #: Characters of a post around a picture that a model is told, before and after it.
 CONTEXT = 600
 
@@ -95,6 +100,16 @@ def is_missing(alt: str | None, url: str = "") -> bool:
 def text_of(html: str) -> str:
     """Return the words of HTML, without its tags."""
     return " ".join(unescape(TAGS.sub(" ", html)).split())
+
+
+def paragraphs_of(html: str) -> str:
+    """Return the words of HTML, with a blank line between its paragraphs, headings and items."""
+    return "\n\n".join(found for part in BLOCK_END.split(html) if (found := text_of(part)))
+
+
+def headings_of(html: str) -> list[str]:
+    """Return the texts of the second and third level's headings."""
+    return [text for found in HEADING.finditer(html) if (text := text_of(found[2]))]
 
 
 def around(html: str, image: Image) -> str:

@@ -20,8 +20,8 @@ class Failure:
     is_forbidden: bool = False
 
 
-def failure_of(error: Exception, name: str, *, wanted: str = "answer") -> Failure:
-    """Return what an exception means; `name` is the URL as messages show it, `wanted` what should have come."""
+def failure_of(error: Exception, name: str) -> Failure:
+    """Return what an exception means; `name` is the URL as messages show it."""
     cause = getattr(error, "os_error", error)
     if isinstance(cause, AddressForbidden):
         return Failure(f"{name} leads to an address that is not a public one. {REMEDY}", is_forbidden=True)
@@ -36,7 +36,7 @@ def failure_of(error: Exception, name: str, *, wanted: str = "answer") -> Failur
         case TimeoutError():
             return Failure(f"{name} did not answer in time.", is_passing=True)
         case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError():
-            return Failure(f"{name} ended the connection before the {wanted} was complete.", is_passing=True)
+            return Failure(f"{name} ended the connection before the answer was complete.", is_passing=True)
         case aiohttp.ClientResponseError():
             return Failure(f"{name} answers with what is not HTTP.")
         case OSError():

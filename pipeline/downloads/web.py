@@ -1,5 +1,6 @@
 """Web: guarded requests whose answer is told as it is: its status, its headers, the redirects before it."""
 
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,13 +29,18 @@ class Redirect:
 
 
 class Unfetched(Exception):
-    """Nothing came from a URL. `code` is invalid, blocked, unreachable or redirects; `redirects` those before it."""
+    """Nothing came from a URL. `code` is invalid, blocked, unreachable or redirects; `redirects` those before it.
 
-    def __init__(self, code: str, message: str, redirects: tuple[Redirect, ...] = ()) -> None:
+    `is_passing`: the same request may succeed a little later."""
+
+    def __init__(
+        self, code: str, message: str, redirects: tuple[Redirect, ...] = (), *, is_passing: bool = False
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.redirects = redirects
+        self.is_passing = is_passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +53,18 @@ class Opened:
     redirects: tuple[Redirect, ...]
     _response: aiohttp.ClientResponse
 
-    async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body, unpacked, in pieces. Raises Unfetched."""
+    async def chunks(self, *, pace: FetchSettings | None = None) -> AsyncIterator[bytes]:
+        """Yield the body, unpacked, in pieces. Raises Unfetched, also if it comes more slowly than `pace` allows."""
+        size, began = 0, time.monotonic()
         try:
             while chunk := await self._response.content.readany():
+                size, taken = size + len(chunk), time.monotonic() - began
+                if pace and taken > pace.stall_seconds and size < taken * pace.least_bytes_per_second:
+                    said = f"{shown(self.url)} comes too slowly: {size:,} bytes in {taken:.0f} s."
+                    raise Unfetched("unreachable", said, self.redirects)
                 yield chunk
         except (aiohttp.ClientError, OSError) as error:
-            raise Unfetched("unreachable", failure_of(error, shown(self.url)).message, self.redirects) from error
+            raise _unreachable(error, self.url, self.redirects) from error
 
     async def read(self, limit: int) -> bytes:
         """Return the body's first `limit` bytes. Raises Unfetched."""
@@ -127,9 +138,7 @@ class Web:
         try:
             return await self._session.get(url, allow_redirects=False)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            failure = failure_of(error, shown(str(url)))
-            code = "blocked" if failure.is_forbidden else "unreachable"
-            raise Unfetched(code, failure.message, trail) from error
+            raise _unreachable(error, str(url), trail) from error
 
     def _target(self, text: str) -> URL:
         try:
@@ -147,3 +156,9 @@ class Web:
             why = error.why if isinstance(error, Refused) else "it can't be read"
             said = f"{shown(str(url))} redirects to {shown(location)}, which is not followed: {why}. {REMEDY}"
             raise Unfetched("blocked", said, trail) from error
+
+
+def _unreachable(error: Exception, url: str, trail: tuple[Redirect, ...]) -> Unfetched:
+    failure = failure_of(error, shown(url))
+    code = "blocked" if failure.is_forbidden else "unreachable"
+    return Unfetched(code, failure.message, trail, is_passing=failure.is_passing)

@@ -31,6 +31,8 @@ FOLDER_BUFFER_BYTES = 512 * 1024
 S3_BUFFER_BYTES = 5 * 2**20
 CONNECT_TIMEOUT = timedelta(seconds=5)
 UPLOADS = "uploads"
+#: Files of podcasts, a folder an episode. They have no day: they stay until their episode is deleted.
+EPISODES = "episodes"
 #: The beginning of an `artifact_key`; a bucket or folder may have other things in it.
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -43,6 +45,11 @@ def artifact_key(*, expires_on: date, job_id: UUID, index: int, lease_id: UUID, 
 def upload_key(job_id: UUID, field: str) -> str:
     """Return the key of a file that was uploaded with a request."""
     return f"{UPLOADS}/{job_id}/{field}"
+
+
+def episode_key(episode_id: UUID, name: str) -> str:
+    """Return the key of a file of a podcast's episode."""
+    return f"{EPISODES}/{episode_id}/{name}"
 
 
 def store_url(settings: Settings) -> str:
@@ -206,9 +213,17 @@ class Artifacts:
                 gone += sum(self._delete_all(f"{day}/{job}") for job in jobs if job not in names)
         return gone
 
+    def episodes(self) -> set[str]:
+        """Return the ids of the episodes that have files. Raises ServiceUnavailable."""
+        return set(self._folders(EPISODES))
+
+    def delete_episode(self, episode_id: str) -> None:
+        """Delete the files of an episode. Raises ServiceUnavailable."""
+        self._delete_all(f"{EPISODES}/{episode_id}")
+
     def keys(self) -> Iterator[str]:
-        """Yield the keys of all artifacts and uploads. Raises ServiceUnavailable."""
-        for prefix in (*self._days(), UPLOADS):
+        """Yield the keys of all artifacts, uploads and episodes. Raises ServiceUnavailable."""
+        for prefix in (*self._days(), UPLOADS, EPISODES):
             yield from self._list(prefix)
 
     def _checked(self, key: str) -> str:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from pipeline.accounts.secret_box import KEY_FILE
 from pipeline.errors import Gone, NotReady
-from pipeline.storage.artifacts import DAY, UPLOADS, Artifacts
+from pipeline.storage.artifacts import DAY, EPISODES, UPLOADS, Artifacts
 from pipeline.timestamps import timestamp
 from scripts.backup.database import dump
 from scripts.backup.loading import load
@@ -162,7 +162,11 @@ def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def _is_artifact(name: str) -> bool:
     folder, _, rest = name.removeprefix(ARTIFACTS).partition("/")
-    return name.startswith(ARTIFACTS) and bool(rest) and (folder == UPLOADS or DAY.fullmatch(folder) is not None)
+    return (
+        name.startswith(ARTIFACTS)
+        and bool(rest)
+        and (folder in (UPLOADS, EPISODES) or DAY.fullmatch(folder) is not None)
+    )
 
 
 def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo | None, name: str) -> IO[bytes]:

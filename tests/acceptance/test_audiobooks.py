@@ -11,6 +11,7 @@ from pathlib import Path
 import imageio_ffmpeg
 import pytest
 from systems import Running, run_command
+from web_server import web_server
 
 from pressroom import Pressroom
 from pressroom.errors import Conflict, NotFound, Refused
@@ -61,6 +62,57 @@ def test_a_manuscript_becomes_a_book_with_chapters(client: Pressroom, service: R
     assert "the lamp went out" in client.subtitles(file, form="text").lower()
 
 
+def test_a_paused_book_goes_on_and_a_changed_passage_is_charged_alone(client: Pressroom) -> None:
+    chapters = [{"title": str(number), "text": "The keeper stood. " * 90} for number in range(1, 9)]
+    whole = client.make_audiobook(chapters=chapters, title="Eight")
+    client.cancel(whole.id)
+    paused = client.audiobook(whole.id)
+    assert paused.state == "cancelled"
+    rest = client.wait(client.change_audiobook(whole.id).id)
+    spoken = client.audiobook(rest.id)
+    assert (spoken.spoken, spoken.passages, spoken.seconds_left) == (8, 8, 0)
+    assert paused.credits_used + rest.credits.captured == -(-8 * len(chapters[0]["text"]) // 1_000)
+
+    changed = client.wait(client.change_audiobook(rest.id, {3: "The keeper sat down."}).id)
+    assert changed.credits.captured == 1
+    seconds = [one.seconds for one in client.audiobook(changed.id).chapters]
+    assert [place for place, one in enumerate(seconds, start=1) if one < seconds[0] / 2] == [3]
+    with pytest.raises(Refused, match="has no passage 9"):
+        client.change_audiobook(rest.id, {9: "More."})
+
+
+def test_an_article_is_planned_from_its_address_and_a_large_file_from_an_upload(
+    client: Pressroom, service: Running, tmp_path: Path
+) -> None:
+    with web_server() as site:
+        page = f"<html><body><nav><a href=/>Home</a></nav><article><h1>Day</h1><p>{'It was light. ' * 30}</p></article>"
+        article = client.plan_audiobook(url=site.serve("/day", page.encode(), "text/html"))
+        assert [chapter.title for chapter in article.chapters] == ["Day"]
+        with pytest.raises(Refused, match="HTTP 404"):
+            client.plan_audiobook(url=site.url("/missing"))
+    file = tmp_path / "lamp.markdown"
+    file.write_text(BOOK)
+    job = client.submit("/audiobooks/plan", {"upload": client.upload(file), "read": ["tables"]})
+    client.wait(job.id)
+    assert client.result(job.id).json["left_out"] == {}
+    with pytest.raises(Refused, match="Send one manuscript"):
+        client.plan_audiobook()
+
+
+def test_a_book_has_a_cast_and_a_file_tells_what_was_measured(client: Pressroom, service: Running) -> None:
+    text = "“It rains,” said Emma.\n\nIt did."
+    cast = {"Emma": "en-GB-female"}
+    job = client.wait(client.make_audiobook(chapters=[{"text": text}], cast=cast, dialogue=True, title="Rain").id)
+    [passage] = service.ask(f"/audiobooks/{job.id}/chapters/1").json["passages"]
+    assert passage["text"].startswith('<voice name="en-GB-female">“It rains,”</voice>')
+    assert service.ask(passage["audio_url"].removeprefix(service.address)).body.startswith(b"fLaC")
+    made = client.submit(f"/audiobooks/{job.id}/files", {"format": "epub", "loudness": "acx", "report": True})
+    client.wait(made.id)
+    report = client.result(made.id).json
+    assert (report["content_type"], report["acx"], len(report["chapters"])) == ("application/epub+zip", True, 1)
+    assert "It did." in client.audiobook_file(job.id, form="vtt").content.decode()
+
+
 def test_a_changed_sentence_is_spoken_alone(client: Pressroom, tmp_path: Path) -> None:
     chapters = [{"title": "One", "text": "It begins. " * 120}, {"title": "Two", "text": "It goes on. " * 120}]
     first = client.wait(client.submit("/audiobooks", {"title": "B", "chapters": chapters}).id)
@@ -83,6 +135,9 @@ def test_what_cannot_be_made_is_refused_before_it_is_paid(client: Pressroom, ser
     plan = planned(client, tmp_path)
     for fields, reason in (
         ({}, "Send a plan"),
+        ({"chapters": [{"text": "Hi.</voice>"}]}, "closes nothing"),
+        ({"chapters": [{"text": "Hi."}], "cast": {"Emma": "nobody-at-all"}}, "no voice"),
+        ({"chapters": [{"text": "Hi."}], "dialogue": True}, "needs a cast"),
         ({"plan": plan, "only": [9]}, "no chapter 9"),
         ({"chapters": [{"text": "мир " * 500}], "language": "en"}, "can't read Cyrillic"),
         ({"chapters": [{"text": "a" * 2_000_001}]}, "limit is 2,000,000"),

@@ -99,6 +99,15 @@ def test_recordings_are_written_down(client: Pressroom, tmp_path: Path) -> None:
     assert (tmp_path / "talk.vtt").read_text() == subtitles
 
 
+def test_a_german_recording_is_transcribed_without_any_setting(client: Pressroom) -> None:
+    spoken = client.speak("Guten Morgen, meine Damen und Herren. Wir beginnen jetzt.", language="de")
+
+    transcript = client.transcribe(spoken.content)
+
+    assert (transcript.language, transcript.warnings) == ("de", [])
+    assert "Damen und Herren" in transcript.text
+
+
 def test_pictures_are_described_from_a_path_from_bytes_and_by_their_url(
     client: Pressroom, banner: bytes, tmp_path: Path
 ) -> None:

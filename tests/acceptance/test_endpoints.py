@@ -64,7 +64,7 @@ def _service(server: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> I
     own = {"URL": server.url, "KEY": KEY, "PAUSE_SECONDS": "1"}
     own |= dict.fromkeys(("CAPTIONS", "POSTS", "COVERS", "SPEECH", "TRANSCRIPTS"), "any")
     extra = {f"PRESSROOM_ENDPOINTS__HOUSE__{name}": value for name, value in own.items()}
-    extra |= {"PRESSROOM_SYNTHESIS__ENGINES": "house", "PRESSROOM_MODELS__DOWNLOAD": "never"}
+    extra |= {"PRESSROOM_SYNTHESIS__ENGINES": "house", "PRESSROOM_TRANSCRIPTION__ENGINES": "house"}
     pool = ("--pool", "search_check=0")
     with system(tmp_path_factory.mktemp("endpoints") / "data", *pool, extra=extra) as running:
         yield running

@@ -225,9 +225,15 @@ def ask_for_uploads(calls: Calls, recording: bytes) -> None:
 
 def ask_for_audiobooks(calls: Calls) -> None:
     manuscript = calls.file(b"# One\n\nIt begins.\n\n# Two\n\nIt ends.\n", "manuscript.md")
-    plan = calls.parsed("synthesis.post_audiobooks_plan", body=calls.model("PlanRequest", manuscript=manuscript))
+    sent = calls.model("PostAudiobooksPlanFilesPlanRequest", manuscript=manuscript)
+    plan = calls.parsed("synthesis.post_audiobooks_plan", body=sent)
     made = calls.parsed("synthesis.post_audiobooks", body=calls.model("AudiobookRequest", plan=plan.plan))
     assert str(ended(calls, made.job_id).state) == "succeeded"
+    assert calls.parsed("synthesis.get_audiobook", made.job_id).spoken == 2
+    [first] = calls.parsed("synthesis.get_audiobook_chapter", made.job_id, "1").passages
+    change = calls.model("ChangedPassage", number=first.number, text="It began.")
+    changes = calls.model("BookChanges", passages=[change])
+    assert calls.parsed("synthesis.patch_audiobook", made.job_id, body=changes).passages == 2
     assert calls("synthesis.post_audiobook_files", made.job_id, body=calls.model("BookFileRequest")).status_code == 200
 
 

@@ -13,8 +13,11 @@ from chromium import HEIGHT, MIDDLE, NARROW, WIDE, Reader, faults, reader, sidew
 from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, Locator, Page, expect
 from python_calamine import CalamineWorkbook
-from systems import Running, run_command
+from systems import Running
 from test_dashboard_in_a_browser import DROP, IS_PLAYING, RECORDING
+
+from pipeline.database import Database
+from pipeline.operations.pauses import pause, resume
 
 pytestmark = pytest.mark.system
 
@@ -137,12 +140,12 @@ def test_a_pause_ends_what_is_not_done_and_going_on_does_the_rest(service: Runni
     colours = [f"#{place:02}4488" for place in range(0, 96, 8)]
     page = owner.open("/dashboard/try/alt-text")
     page.get_by_label("Picture", exact=True).set_input_files(chosen(*colours))
-    where = ("queue", "vision", "--data", str(service.data))
-    assert run_command("pause", *where).returncode == 0  # or all might be done before somebody pauses
-    page.get_by_role("button", name="Describe 12 pictures").click()
-    page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name=re.compile(r"^(Go on with|Describe) \d+ pictures?$")).click()
-    assert run_command("resume", *where).returncode == 0
+    with Database(service.database_url) as database:
+        database.run(pause("queue", "vision"))  # or all might be done before somebody pauses
+        page.get_by_role("button", name="Describe 12 pictures").click()
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name=re.compile(r"^(Go on with|Describe) \d+ pictures?$")).click()
+        database.run(resume("queue", "vision"))
     expect(page.get_by_text("12 of 12 pictures done.")).to_be_visible()
     assert "failed" not in page.locator(".bulk-told").inner_text()
 

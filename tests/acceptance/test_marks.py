@@ -4,8 +4,7 @@ import asyncio
 import hashlib
 import io
 import json
-import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -13,7 +12,8 @@ from urllib.request import urlopen
 import aiohttp
 import pytest
 from http_service import form
-from systems import Running, run_command
+from ran import Ran
+from systems import Running
 
 from pipeline.audio_formats import AUDIO_FORMATS
 from pipeline.registry import load_kinds
@@ -59,10 +59,6 @@ def example(service: Running, name: str) -> Answered:
                 return answer.headers, content
 
     return asyncio.run(send())
-
-
-def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return run_command("verify", *arguments)
 
 
 @pytest.fixture(scope="module", name="spoken")
@@ -115,33 +111,37 @@ def test_openais_route_is_marked_in_every_format(service: Running, form: str) ->
     assert verify_file(io.BytesIO(answer.body)).status == marked
 
 
-def test_a_changed_file_is_found_out(service: Running, spoken: tuple[Path, str], tmp_path: Path) -> None:
+def test_a_changed_file_is_found_out(
+    spoken: tuple[Path, str], command_here: Callable[..., Ran], tmp_path: Path
+) -> None:
     file, _ = spoken
     changed = bytearray(file.read_bytes())
     changed[5_000] ^= 1
     (tmp_path / "changed.wav").write_bytes(changed)
 
-    assert run(str(file)).returncode == 0
-    said = run(str(tmp_path / "changed.wav"))
-    assert (said.returncode, "changed after it was made" in said.stderr + said.stdout) == (1, True)
+    assert command_here("verify", str(file)).code == 0
+    said = command_here("verify", str(tmp_path / "changed.wav"))
+    assert (said.code, "changed after it was made" in said.err + said.out) == (1, True)
 
 
-def test_a_receipt_is_verified_without_a_service(service: Running, spoken: tuple[Path, str], tmp_path: Path) -> None:
+def test_a_receipt_is_verified_without_a_service(
+    service: Running, spoken: tuple[Path, str], command_here: Callable[..., Ran], tmp_path: Path
+) -> None:
     file, job = spoken
     receipt, certificate = tmp_path / "receipt.json", tmp_path / "certificate.pem"
     told = service.ask(f"/jobs/{job}/receipt")
     receipt.write_bytes(told.body)
     certificate.write_bytes(service.ask("/certificate").body)
 
-    named = run(str(file), "--receipt", str(receipt), "--certificate", str(certificate))
-    assert (named.returncode, "names this file" in named.stderr + named.stdout) == (0, True), named
+    named = command_here("verify", str(file), "--receipt", str(receipt), "--certificate", str(certificate))
+    assert (named.code, "names this file" in named.err + named.out) == (0, True), named
     assert [line["entry"] for line in told.json["receipt"]["ledger"]] == ["hold", "capture"]
     assert told.json["receipt"]["items"][0]["files_sha256"] == [hashlib.sha256(file.read_bytes()).hexdigest()]
 
     altered: Any = told.json
     altered["receipt"]["credits"] = 0
     receipt.write_text(json.dumps(altered))
-    assert "altered" in run(str(receipt)).stderr
+    assert "altered" in command_here("verify", str(receipt)).err
 
 
 def test_a_dropped_file_is_verified_by_the_api(service: Running, spoken: tuple[Path, str]) -> None:

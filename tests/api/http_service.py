@@ -49,6 +49,10 @@ class Service:
     data: Path
     connections: list[http.client.HTTPConnection] = field(default_factory=list)
 
+    def open_socket(self, *, timeout: float = 60) -> socket.socket:
+        """Return a connection for what no HTTP client would send."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+
     def connect(self) -> http.client.HTTPConnection:
         """Return a connection that is closed with the service at the latest.
 
@@ -89,7 +93,7 @@ class Service:
 
     def send_raw(self, sent: bytes, *, then_close: bool = False) -> bytes:
         """Send bytes as they are, and return all that comes until the server closes."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=120) as connection:
+        with self.open_socket(timeout=120) as connection:
             connection.sendall(sent)
             if then_close:
                 connection.shutdown(socket.SHUT_WR)
@@ -139,11 +143,17 @@ def read_answer(connection: http.client.HTTPConnection) -> Answer:
 
 @contextmanager
 def start_service(
-    folder: Path, *, database_url: str, redis_url: str, processes: int = 1, settings: Mapping[str, str] | None = None
+    folder: Path,
+    *,
+    database_url: str,
+    redis_url: str,
+    processes: int = 1,
+    host: str = "127.0.0.1",
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Service]:
     """Run an API until the block ends; `settings` are environment variables without PRESSROOM_."""
     folder.mkdir(parents=True, exist_ok=True)
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server((host, 0))
     extra = {
         "DATABASE_URL": database_url,
         "REDIS_URL": redis_url,

@@ -12,7 +12,7 @@ from api.openapi.service import describe_service
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from pressroom import Pressroom
-from pressroom.documents import Document, account, index, jobs, posts, speech
+from pressroom.documents import Document, account, books, index, jobs, posts, speech
 
 DOCUMENTS: dict[str, type[Document]] = {
     "Job": jobs.Job,
@@ -23,6 +23,11 @@ DOCUMENTS: dict[str, type[Document]] = {
     "TimedWord": speech.SpokenWord,
     "LexiconDocument": speech.Lexicon,
     "LexiconEntry": speech.LexiconEntry,
+    "BookPlan": books.BookPlan,
+    "ShownChapter": books.PlannedChapter,
+    "BookProgress": books.Audiobook,
+    "ChapterProgress": books.AudiobookChapter,
+    "Passage": books.AudiobookPassage,
     "Transcript": speech.Transcript,
     "Segment": speech.Segment,
     "Word": speech.TranscribedWord,
@@ -49,6 +54,7 @@ REQUESTS = {
     "SpeechStreamRequest": "stream_speech",
     "SpeechWithMusicRequest": "speak_with_music",
     "AddMusicRequest": "add_music",
+    "AudiobookRequest": "make_audiobook",
     "TranscriptionRequest": "transcribe",
     "AltTextRequest": "describe",
     "BlogMetadataRequest": "blog",

@@ -146,7 +146,7 @@ def crash_site(make_database: Callable[[], str], redis_url: str, folder: Path, k
         pictures = stack.enter_context(web_server())
         receiver = stack.enter_context(webhook_receiver())
         picture = pictures.serve("/small.png", _small_picture())
-        common = _settings(search, told, folder)
+        common = _settings(search, told) | _whisper(kinds, folder)
         before = {name: os.environ.get(name) for name in common}
         os.environ.update(common)
         stack.callback(_restore, before)
@@ -165,7 +165,7 @@ def _small_picture() -> bytes:
     return content.getvalue()
 
 
-def _settings(search: SearchEngine, told: ToldEngines, folder: Path) -> dict[str, str]:
+def _settings(search: SearchEngine, told: ToldEngines) -> dict[str, str]:
     submission = told.settings()["submission"]["indexnow"]
     told.files[told.here, f"/{submission['key']}.txt"] = submission["key"]
     return {
@@ -176,9 +176,6 @@ def _settings(search: SearchEngine, told: ToldEngines, folder: Path) -> dict[str
         "PRESSROOM_PICTURES__ENGINES": "drawn",
         "PRESSROOM_MODELS__DOWNLOAD": "never",
         "PRESSROOM_MARKS__ENABLED": "false",  # a mark has the time and a number of its own, so no two files are alike
-        "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL": str(tiny_whisper.build(folder / "whisper")),
-        "PRESSROOM_TRANSCRIPTION__WHISPER__DEVICE": "cpu",
-        "PRESSROOM_TRANSCRIPTION__WHISPER__CPU_THREADS": "1",
         "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
         "PRESSROOM_SUBMISSION__INDEXNOW__URL": submission["url"],
         "PRESSROOM_SUBMISSION__INDEXNOW__KEY": submission["key"],
@@ -192,6 +189,17 @@ def _settings(search: SearchEngine, told: ToldEngines, folder: Path) -> dict[str
         "PRESSROOM_WORK__UPLOAD_ORPHAN_MINUTES": "0",
         "PRESSROOM_LOG_FORMAT": "json",
         "OMP_NUM_THREADS": "1",
+    }
+
+
+def _whisper(kinds: Kinds, folder: Path) -> dict[str, str]:
+    """Return the settings of a tiny Whisper, where it is needed: it takes seconds to build."""
+    if "transcription" not in queues(kinds):
+        return {}
+    return {
+        "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL": str(tiny_whisper.build(folder / "whisper")),
+        "PRESSROOM_TRANSCRIPTION__WHISPER__DEVICE": "cpu",
+        "PRESSROOM_TRANSCRIPTION__WHISPER__CPU_THREADS": "1",
     }
 
 

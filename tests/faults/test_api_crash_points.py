@@ -1,6 +1,7 @@
 """Whatever call an API's process dies at, its clients send their request again, and all is as if it had been one.
 
-`CRASH_POINTS=all` tries each call of each request, those around its statement otherwise.
+`CRASH_POINTS=all` tries each call of each request; otherwise a process dies after its statement, and once before one:
+then nothing has been done, whatever was asked.
 """
 
 from collections import Counter
@@ -91,7 +92,7 @@ def test_a_request_whose_process_dies_is_carried_out_once_when_it_is_sent_again(
         else:
             call = next((name for name in told.calls if name.startswith(action.decisive)), None)
             assert call, told.calls
-            for side in (BEFORE, AFTER):
+            for side in (BEFORE, AFTER) if action is ACTIONS[0] else (AFTER,):
                 assert die(Plan(call=call, side=side)).died_at
     by_kind = ", ".join(f"{name} {count}" for name, count in sorted(died.items()))
     table.append(f"| {action.__name__} | {calls or '-'} | {died.total()} | {by_kind} |")

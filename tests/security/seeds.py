@@ -4,6 +4,7 @@ import io
 import tempfile
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,8 @@ SOUNDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def image_seeds() -> dict[str, bytes]:
+@cache
+def image_seeds() -> Mapping[str, bytes]:
     """Return small pictures by the name of their format and form."""
     pillow_heif.register_heif_opener()
     colour, grey = _picture(), _picture().convert("L")
@@ -94,21 +96,21 @@ def image_seeds() -> dict[str, bytes]:
     return made | {"SVG": b'<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>'}
 
 
-def sound_seeds() -> dict[str, bytes]:
-    """Return sounds of 0.4 s by the ending of their file. Each of SOUNDS must be made."""
+def sound_seeds(*names: str) -> dict[str, bytes]:
+    """Return sounds of 0.4 s by the ending of their file: those named, or all of SOUNDS. Each must be made."""
     ffmpeg = find_ffmpeg(Settings())
     time = np.arange(RATE * 2 // 5) / RATE
     tone = np.rint(10_000 * np.sin(2 * np.pi * (300 + 400 * time) * time)).astype("<i2").tobytes()
     made = {}
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as source:
         source.write(tone)
-        for name, options in SOUNDS.items():
+        for name in names or SOUNDS:
             source.seek(0)
             path = Path(folder) / f"sound.{name.split(' ')[0] if '.' not in name else name.split('.')[-1]}"
             raw = ["-y", "-f", "s16le", "-ar", str(RATE), "-ac", "1", "-i", "fd:"]
             exact = ["-fflags", "+bitexact", "-flags:a", "+bitexact"]
             with ffmpeg.start(
-                [*raw, *exact, *options, str(path)], stdin=source, stdout=-3, time_limit=timedelta(seconds=60)
+                [*raw, *exact, *SOUNDS[name], str(path)], stdin=source, stdout=-3, time_limit=timedelta(seconds=60)
             ) as run:
                 assert run.wait(), f"ffmpeg can't write {name}"
             made[name] = path.read_bytes()

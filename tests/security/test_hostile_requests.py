@@ -46,8 +46,6 @@ KINDS = {
     *("speech", "speech_batch", "speech_stream", "speech_with_music", "add_music", "transcription"),
     *("transcription_stream", "alt_text", "alt_text_batch", "blog_metadata", "index_check"),
 }
-#: A picture in a URL.
-PIXEL = "data:image/png;base64," + base64.b64encode(image_seeds()["PNG"]).decode()
 #: Bytes of ten minutes of speech: nothing here has more words than are spoken in so long.
 LONGEST_WAV = 600 * 2 * 48_000
 #: Characters that no answer may show: controls, and marks that change the direction of text.
@@ -108,6 +106,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, engine: SearchEngine, temp
         | {
             "TMPDIR": str(temporary),
             "PRESSROOM_CAPTIONING__ENGINES": "basic",
+            "PRESSROOM_TRANSCRIPTION__WHISPER__MODEL": "tiny.en",
             "PRESSROOM_METADATA__ENGINES": "extractive",
             "PRESSROOM_PICTURES__ENGINES": "drawn",
             "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
@@ -155,7 +154,7 @@ def requests(pictures: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def forms() -> Iterator[tuple[str, Mapping[str, str], Mapping[str, bytes]]]:
     """Yield the same of kinds that take files, some of which can't be decoded."""
-    speech, music = encode_speech(), sound_seeds()["mp3 with a tag"]
+    speech, music = encode_speech(), sound_seeds("mp3 with a tag")["mp3 with a tag"]
     broken = b"RIFF" + TEXT.encode() * 99
     yield "/tts/with-music", {"text": SENTENCE}, {"music": music}
     yield "/tts/add-music", {}, {"audio": speech, "music": music.replace(b"A title", TEXT.encode()[:7])}
@@ -368,10 +367,11 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_hostile_text_ends_clearly(service: Running, name: str) -> None:
     text = TEXTS[name]
+    pixel = "data:image/png;base64," + base64.b64encode(image_seeds()["PNG"]).decode()
     asked = {
         "/tts": {"text": text},
         "/blog/generate": {"title": text[:900], "content": f"{text}\n\n{text}"},
-        "/generate": {"image_url": PIXEL, "page_title": text[:200], "context": text[:900], "keywords": [text[:50]]},
+        "/generate": {"image_url": pixel, "page_title": text[:200], "context": text[:900], "keywords": [text[:50]]},
     }
     for path, body in asked.items():
         answer = service.ask(path, body, timeout=PATIENCE)

@@ -56,7 +56,6 @@ class AltTextImport(UrlImport):
         return {question: _cells(one) for question, one in zip(questions, answer.json["results"], strict=True)}
 
     def _image(self, row: Row) -> dict[str, Any]:
-        """Return a row's picture as the API takes it."""
         places = self.sheet.places(*FIELDS)
         said = {name: row.cells[place].strip() for name, place in places.items() if place < len(row.cells)}
         return {"image_url": row.value, **self._fields, **{name: value for name, value in said.items() if value}}

@@ -39,10 +39,11 @@ def captioning(
         raise InvalidRequest(f"There is no picture in {folder}.")
     family = Family(settings, "captioning")
     family.setup()
-    engines = [one for one in family.engines if engine in (None, one.name)]
+    engines = [one for one in family.engines if engine in (None, one.name) and language in one.languages()]
     if not engines:
         ready = ", ".join(one.name for one in family.engines)
-        raise InvalidRequest(f"The engine {engine!r} is not ready here; ready: {ready}. `pressroom doctor` says more.")
+        wanted = f"The engine {engine!r}" if engine else "An engine"
+        raise InvalidRequest(f"{wanted} for {language!r} is not ready; ready: {ready}. `pressroom doctor` says more.")
     done = list(trials(paths, engines, mode=mode, language=language, limits=settings.of(CaptioningSettings)))
     show_table("Captions", list(HEAD), [trial.row for trial in done])
     page.write_text(page_of(done, f"{folder.name}: {mode}, {language}"), "utf-8")

@@ -14,7 +14,6 @@ from capabilities.alt_text.engines.generation.chat import (
 from capabilities.alt_text.engines.generation.decoding import Decoded
 from capabilities.alt_text.engines.generation.judging import Judge, SecondLook
 from capabilities.alt_text.engines.generation.prompts import NAMES
-from capabilities.alt_text.kinds.fields import require_language
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
@@ -28,8 +27,6 @@ from workers.engines.ocr import Reader
 CONFIDENCE = 0.8
 #: Pictures that are claimed together, for each request that may run at once: the next wait while these run.
 ROUNDS = 3
-
-Said = Mapping[Mode, Decoded]
 
 
 class EndpointCaptioner(EndpointEngine):
@@ -54,38 +51,31 @@ class EndpointCaptioner(EndpointEngine):
     ) -> Sequence[Captions | PressroomError]:
         """Return the texts of each picture, or why it has none, in order. Raises Stopped, EngineUnavailable."""
         self.require()
-        results: dict[int, Captions | PressroomError] = {}
-        for place, request in enumerate(requests):
-            try:
-                require_language(request.language, self.languages())
-            except PressroomError as error:
-                results[place] = error
-        places = [place for place in range(len(requests)) if place not in results]
         urls: dict[int, str] = {}
 
         def questions() -> Iterator[Question]:
-            for place in places:
-                urls[id(requests[place])] = picture_url(requests[place].picture.image)
-                yield self._question(requests[place], requests[place].modes, urls)
+            for request in requests:
+                urls[id(request)] = picture_url(request.picture.image)
+                yield self._question(request, request.modes, urls)
 
-        said: dict[int, Said] = {}
-        for place, answer in zip(places, self._ask(questions(), stop), strict=True):
-            if isinstance(answer, EndpointFailed):
-                results[place] = answer
-            else:
-                said[place] = {mode: _decoded(answer, mode) for mode in requests[place].modes}
+        answers = self._ask(questions(), stop)
+        said = {
+            place: {mode: _decoded(answer, mode) for mode in requests[place].modes}
+            for place, answer in enumerate(answers)
+            if not isinstance(answer, EndpointFailed)
+        }
 
         def look_again(looks: Sequence[SecondLook]) -> list[Decoded]:
-            answers = self._ask([self._question(look.request, (look.mode,), urls, look) for look in looks], stop)
+            again = self._ask([self._question(look.request, (look.mode,), urls, look) for look in looks], stop)
             # The first text stays where there is no second: an empty one is never better.
             return [
                 Decoded("", 0.0, True) if isinstance(answer, EndpointFailed) else _decoded(answer, look.mode)
-                for look, answer in zip(looks, answers, strict=True)
+                for look, answer in zip(looks, again, strict=True)
             ]
 
         judged = self._judge.judge([requests[place] for place in said], list(said.values()), look_again)
-        results |= dict(zip(said, judged, strict=True))
-        return [results[place] for place in range(len(requests))]
+        results = dict(zip(said, judged, strict=True))
+        return [answer if isinstance(answer, EndpointFailed) else results[n] for n, answer in enumerate(answers)]
 
     def _question(
         self,

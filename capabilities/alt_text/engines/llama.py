@@ -18,7 +18,6 @@ from capabilities.alt_text.engines.generation.chat import (
 from capabilities.alt_text.engines.generation.decoding import Decoded
 from capabilities.alt_text.engines.generation.judging import Judge, ModelFailed, SecondLook
 from capabilities.alt_text.engines.generation.prompts import languages_of
-from capabilities.alt_text.kinds.fields import require_language
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
@@ -46,7 +45,6 @@ class Llama(LlamaEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine, its model not loaded yet."""
         own = settings.of(CaptioningSettings)
         return cls(own.model_copy(update={"llama": settled(settings, own.llama, cls.family, cls.name)}))
 
@@ -72,7 +70,6 @@ class Llama(LlamaEngine):
 
     def _caption(self, request: CaptionRequest, stop: Callable[[], bool]) -> Captions | PressroomError:
         try:
-            require_language(request.language, self.languages())
             picture = picture_url(request.picture.image)
             with counting(request.tokens):
                 said = self._ask(request, request.modes, picture, stop)

@@ -11,7 +11,6 @@ from capabilities.alt_text.engines import CaptionRequest, Captions, Mode
 from capabilities.alt_text.engines.generation.decoding import Decoded, ImageFeatureCache, generate
 from capabilities.alt_text.engines.generation.judging import Judge, ModelFailed, SecondLook
 from capabilities.alt_text.engines.generation.prompts import languages_of, most_tokens, prompt_of
-from capabilities.alt_text.kinds.fields import require_language
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import NotReady, PressroomError
 from pipeline.log import get_logger
@@ -47,7 +46,6 @@ class Vlm:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine, its model not loaded yet."""
         own = settings.of(CaptioningSettings)
         return cls(own, settled(settings, own.vlm, "captioning", cls.name))
 
@@ -66,7 +64,6 @@ class Vlm:
 
     @property
     def model(self) -> str | None:
-        """Return the folder of its model, or the model's name at the hub."""
         return self._settings.model
 
     def languages(self) -> Sequence[str]:
@@ -90,13 +87,8 @@ class Vlm:
         results: dict[int, Captions | PressroomError] = {}
         groups: dict[int, list[int]] = {}
         for index, request in enumerate(requests):
-            try:
-                require_language(request.language, self.languages())
-            except PressroomError as error:
-                results[index] = error
-            else:
-                # A batch asks each picture for its first text, then for its second, so the modes may differ.
-                groups.setdefault(len(request.modes), []).append(index)
+            # A batch asks each picture for its first text, then for its second, so the modes may differ.
+            groups.setdefault(len(request.modes), []).append(index)
         for group in groups.values():
             captions: list[Captions | PressroomError] = []
             for size, part in models.in_batches([requests[index] for index in group], self.batch, run):

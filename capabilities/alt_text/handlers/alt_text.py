@@ -51,7 +51,6 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         family: Family | None = None,
         fetcher: Fetcher | None = None,
         cache: CaptionCache | None = None,
-        decoders: Decoders | None = None,
     ) -> None:
         super().__init__(resources)
         self.batch = FEW
@@ -60,7 +59,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         self._family = family or resources.family(FAMILY)
         self._fetcher = fetcher
         self._cache = cache or CaptionCache.from_settings(resources.settings)
-        self._decoders = decoders or resources.shared(_make_decoders)
+        self._decoders = resources.shared(_make_decoders)
         self._sources: dict[str, Source] = {}
         self._runs = 0
         self._counting = threading.Lock()
@@ -72,7 +71,6 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         self._downloads = Downloads(self._fetcher or self.resources.shared(_open_fetcher))
 
     def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change` when the engines have changed."""
         self._family.watch(self._renew)
         self._family.watch(on_change)
 
@@ -119,7 +117,6 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
                 self._runs -= 1
 
     def _pending(self, task: Task[PictureInput]) -> PendingCaption:
-        """Return a caption for the first engine that writes its language."""
         wanted = task.input
         language, hints = wanted.language, wanted.hints or NO_HINTS
         engines = self._family.engines
@@ -212,7 +209,6 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
 
 
 def _with_thumbnail(task: Task[PictureInput], caption: PendingCaption) -> Outcome[PictureTexts]:
-    """Return a caption's outcome, with a stored thumbnail if it is delivered."""
     outcome = caption.result()
     if not isinstance(outcome, Done) or caption.picture is None:
         return outcome

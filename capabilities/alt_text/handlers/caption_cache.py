@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 import redis
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from redis.exceptions import RedisError
 
 from capabilities.alt_text.engines import NO_HINTS, Caption, Hints
@@ -26,8 +26,7 @@ PREFIX = "pressroom:caption:"
 PAUSE_SECONDS = 30.0
 #: Longest wait for an answer of Redis; to describe a picture anew often takes no longer.
 TIMEOUT_SECONDS = 1.0
-#: Longest text that is read from Redis; no engine writes a longer one (docs/alt-text.md).
-MAX_CHARACTERS = 500
+_CAPTION = TypeAdapter(Caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +42,6 @@ class Source:
         if hints != NO_HINTS:
             parts.append(json.dumps(asdict(hints)))
         return PREFIX + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-class _Kept(BaseModel, strict=True):
-    text: str = Field(max_length=MAX_CHARACTERS)
-    confidence: float = Field(ge=0, le=1)
-    draft: bool = False
-    decorative: bool = False
 
 
 class CaptionCache:
@@ -111,9 +103,6 @@ def _read(value: object) -> Caption | None:
     if not isinstance(value, bytes):
         return None
     try:
-        kept = _Kept.model_validate_json(value)
+        return _CAPTION.validate_json(value, strict=True)
     except ValidationError:
         return None
-    if not kept.text and not kept.decorative:
-        return None
-    return Caption(kept.text, kept.confidence, kept.draft, kept.decorative)

@@ -43,7 +43,6 @@ class PendingCaption:
 
     @property
     def missing(self) -> tuple[Mode, ...]:
-        """The modes that have no text yet."""
         return tuple(mode for mode in self.modes if mode not in self._texts)
 
     @property
@@ -58,18 +57,15 @@ class PendingCaption:
         return {self._key(mode): caption for mode, caption in self._texts.items()}
 
     def recall(self, found: Mapping[str, Caption]) -> None:
-        """Take missing texts from those that were found in the cache."""
         self._texts |= {mode: found[key] for mode in self.missing if (key := self._key(mode)) in found}
 
     def take(self, texts: Mapping[Mode, Caption] | PressroomError) -> None:
-        """Take missing texts from those that an engine wrote, or its error."""
         if isinstance(texts, PressroomError):
             self.fail(texts)
         else:
             self._texts |= {mode: texts[mode] for mode in self.missing if mode in texts}
 
     def hand_on(self, engine: Captioner, source: Source) -> None:
-        """Ask another engine for the missing texts."""
         self.engine, self.source = engine, source
 
     def fail(self, error: PressroomError) -> None:
@@ -80,7 +76,6 @@ class PendingCaption:
         self._is_postponed = True
 
     def result(self) -> Outcome[PictureTexts]:
-        """Return what became of the item."""
         if self._error is not None:
             return Failed(self._error)
         if self.missing and self.is_stopped():

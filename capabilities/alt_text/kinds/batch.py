@@ -34,12 +34,6 @@ from pipeline.timestamps import Timestamp, timestamp
 MAX_IMAGES = 100
 
 
-class TooManyImages(InvalidRequest):
-    """The request has more images than one may have."""
-
-    code = "too_many_images"
-
-
 class BatchImage(Hinted):
     """One picture, and what texts of it."""
 
@@ -57,7 +51,6 @@ class AltTextBatchRequest(Request):
 
     @property
     def source(self) -> Source | None:
-        """The source of the job, if all its pictures have the same."""
         sources = {image.source for image in self.images}
         return sources.pop() if len(sources) == 1 else None
 
@@ -122,17 +115,16 @@ class AltTextBatch(Kind[AltTextBatchRequest, PictureInput, PictureTexts]):
         self._max_images = max_images
 
     def configured(self, settings: Settings) -> "AltTextBatch":
-        """Return the kind with the operator's limit of images."""
         return AltTextBatch(settings.of(CaptioningSettings).max_images)
 
     def check(self, request: AltTextBatchRequest, offers: Offers) -> None:
         """Refuse too many pictures; any other fault fails only the picture that has it."""
         count = len(request.images)
         if count > self._max_images:
-            raise TooManyImages(
-                f"The request has {count:,} images; /batch takes at most {self._max_images:,}. Send them in parts.",
-                field="images",
+            message = (
+                f"The request has {count:,} images; /batch takes at most {self._max_images:,}. Send them in parts."
             )
+            raise InvalidRequest(message, code="too_many_images", field="images")
 
     def counts_as(self, request: AltTextBatchRequest) -> int:
         """Return how many pictures there are (docs/api.md, Limits)."""

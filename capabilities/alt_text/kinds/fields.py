@@ -96,7 +96,6 @@ class Hinted(Request):
     )
 
     def hints(self) -> Hints:
-        """Return them as an item keeps them."""
         return Hints(
             tuple(keyword.strip() for keyword in self.keywords if keyword.strip()),
             self.page_title.strip(),

@@ -14,7 +14,6 @@ DATA_URL = re.compile(r"data:(?:image/[\w.+-]{1,40})?(?:;[\w.=+-]{1,60}){0,3};ba
 
 
 def is_inline(url: str) -> bool:
-    """Return whether a picture came with its request."""
     return url.startswith(UPLOADED) or url[:5].lower() == "data:"
 
 

@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 
 from capabilities.audiobooks.kinds.audiobook import Audiobook
-from capabilities.audiobooks.kinds.plan import Plan
+from capabilities.audiobooks.kinds.plan import EXAMPLE_URL, Plan
 from scripts.demo.steps import Answered
 
-FILES = {"manuscript": Path(__file__).with_name("manuscript.md")}
+SERVED = {EXAMPLE_URL: Path(__file__).with_name("manuscript.md")}
 #: Longest wait for the passages.
 PATIENCE_SECONDS = 60
 

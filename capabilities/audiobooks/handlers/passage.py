@@ -1,28 +1,46 @@
 """Passage: the handler of POST /audiobooks, which speaks one passage at a time."""
 
+import json
 import subprocess
 import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import timedelta
 
-from capabilities.audiobooks.kinds.audiobook import PassageInput
+from capabilities.audiobooks.kinds.audiobook import PassageInput, SpokenPassage
+from capabilities.audiobooks.kinds.cast import plain
+from capabilities.speech.engines import NothingToSpeak
 from capabilities.speech.handlers.batch import CHUNK_CHARACTERS
 from capabilities.speech.handlers.rendering import SpeechRenderer
 from capabilities.speech.handlers.script import write_script
 from capabilities.speech.handlers.speech import SpeakingHandler, append_all
 from capabilities.speech.handlers.timeline import Timeline
-from capabilities.speech.kinds.fields import AudioFile
+from pipeline.subtitles.segments import Segment
 from workers.handler import Done, Outcome, Task
 from workers.media.audio.ffmpeg import find_ffmpeg, pcm_input
 from workers.media.audio.levelling import Levelled
 from workers.media.audio.loudness import MeasuredTrack
+from workers.media.audio.track import Track
+from workers.media.marks.marking import TRAINED
 
 #: Lossless: passages are joined and encoded once more.
 FLAC = ("-c:a", "flac", "-sample_fmt", "s16", "-map_metadata", "-1", "-bitexact", "-f", "flac", "fd:")
 ENCODING_LIMIT = timedelta(minutes=5)
 SUFFIX = ".flac"
+#: Silence between two voices of a paragraph.
+TURN_GAP = timedelta(milliseconds=250)
 
 
-class PassageHandler(SpeakingHandler[PassageInput, AudioFile]):
+@dataclass(frozen=True, slots=True)
+class SpokenPart:
+    """A part of a passage: its levelled sound, its sentences, and who spoke it."""
+
+    sound: Levelled
+    sentences: list[Segment]
+    speaking: SpeechRenderer
+
+
+class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
     """Speaks a passage into a FLAC file, or takes it from an earlier audiobook."""
 
     def setup(self) -> None:
@@ -30,32 +48,94 @@ class PassageHandler(SpeakingHandler[PassageInput, AudioFile]):
         super().setup()
         self._ffmpeg = find_ffmpeg(self.settings)
 
-    def carry_out(self, task: Task[PassageInput]) -> Outcome[AudioFile]:
-        """Copy the passage's earlier sound, or speak it."""
+    def carry_out(self, task: Task[PassageInput]) -> Outcome[SpokenPassage]:
+        """Copy the passage's earlier sound, or speak its parts, each by its voice."""
         given = task.input
-        if given.sound is None:
-            return super().carry_out(task)
-        kept = task.store(task.stored(given.sound.artifact), suffix=SUFFIX)
-        return Done(given.sound.model_copy(update={"artifact": kept}), engine=given.engine, credits=0)
+        if given.sound is not None:
+            return _copied(task, given.sound)
+        with ExitStack() as opened:
+            texts = given.parts()
+            parts: list[SpokenPart] = []
+            for number, text in enumerate(texts, start=1):
+                parts.append(self.with_voice(text, lambda speaking: self._speak(task, text, speaking, opened)))  # noqa: B023
+                task.progress(number / len(texts), 1)
+            return self._joined(task, texts, parts)
 
-    def speak(self, task: Task[PassageInput], speaking: SpeechRenderer) -> Outcome[AudioFile]:
-        """Speak a passage."""
-        script = write_script(task.input, limit=CHUNK_CHARACTERS, language=speaking.language)
-        timeline = Timeline(task.input, speaking.language, wanted=False)
-        rate = speaking.voice.natural_sample_rate_hertz
-        with MeasuredTrack(rate) as track, tempfile.TemporaryFile(prefix="pressroom-") as file:
-            for number, _ in enumerate(append_all(track, speaking, script, timeline, task.is_stopped), start=1):
-                task.progress(number / len(script), 1)
+    def _speak(
+        self, task: Task[PassageInput], text: PassageInput, speaking: SpeechRenderer, opened: ExitStack
+    ) -> SpokenPart:
+        script = write_script(text, limit=CHUNK_CHARACTERS, language=speaking.language)
+        timeline = Timeline(text, speaking.language, wanted=True)
+        track = opened.enter_context(MeasuredTrack(speaking.voice.natural_sample_rate_hertz))
+        try:
+            for _ in append_all(track, speaking, script, timeline, task.is_stopped):
+                pass
+        except NothingToSpeak:  # such as a line of asterisks, which is a pause
+            track.append_silence(max(text.paragraph_gap, *(line.marks for line in script)))
+        sentences = [sentence.model_copy(update={"words": None}) for sentence in timeline.sentences()]
+        return SpokenPart(Levelled(track, track.measured()), sentences, speaking)
+
+    def _joined(
+        self, task: Task[PassageInput], texts: list[PassageInput], parts: list[SpokenPart]
+    ) -> Outcome[SpokenPassage]:
+        """Join the parts with their silences, and store them with the times of their sentences."""
+        first = parts[0].speaking
+        rate = first.voice.natural_sample_rate_hertz
+        sentences: list[Segment] = []
+        with Track(rate) as whole, tempfile.TemporaryFile(prefix="pressroom-") as file:
+            for number, (text, part) in enumerate(zip(texts, parts, strict=True)):
+                if number:
+                    is_paragraph = texts[number - 1].text[-2:].isspace() or text.text[:2].isspace()
+                    whole.append_silence(text.paragraph_gap if is_paragraph else TURN_GAP)
+                begins = whole.duration.total_seconds()
+                self._append(whole, part.sound)
+                ends = whole.duration.total_seconds()
+                sentences += [sentence.moved(begins, latest=ends) for sentence in part.sentences]
+            whole.file.seek(0)
             with self._ffmpeg.start(
-                [*pcm_input(rate), *FLAC], stdin=subprocess.PIPE, stdout=file, time_limit=ENCODING_LIMIT
+                [*pcm_input(rate), *FLAC], stdin=whole.file, stdout=file, time_limit=ENCODING_LIMIT
             ) as run:
-                for block in Levelled(track, track.measured()).blocks():
+                run.check()
+            file.seek(0)
+            trained = (part.speaking.made for part in parts if part.speaking.made.source == TRAINED)
+            artifact = task.store(file, suffix=SUFFIX, made=next(trained, first.made))
+            seconds = whole.duration.total_seconds()
+        script = {"text": plain(task.input.text), "sentences": [[one.start, one.end, one.text] for one in sentences]}
+        spoken = SpokenPassage(
+            artifact=artifact,
+            duration_seconds=seconds,
+            voice=first.voice.id,
+            warning=first.warning,
+            language=first.language,
+            script=task.store(json.dumps(script, ensure_ascii=False).encode(), suffix=".json"),
+            **_cover(task, task.input.cover),
+        )
+        models = dict.fromkeys(model for part in parts for model in part.speaking.made.models)
+        return Done(spoken, engine=first.voice.engine, models=tuple(models))
+
+    def _append(self, whole: Track, sound: Levelled) -> None:
+        if sound.sample_rate == whole.sample_rate:
+            for block in sound.blocks():
+                whole.append(block)
+            return
+        arguments = [*pcm_input(sound.sample_rate), "-ar", str(whole.sample_rate), "-f", "s16le", "fd:"]
+        with tempfile.TemporaryFile(prefix="pressroom-") as file:
+            with self._ffmpeg.start(arguments, stdin=subprocess.PIPE, stdout=file, time_limit=ENCODING_LIMIT) as run:
+                for block in sound.blocks():
                     run.write(block)
                 run.check()
             file.seek(0)
-            artifact = task.store(file, suffix=SUFFIX, made=speaking.made)
-            seconds = track.duration.total_seconds()
-        sound = AudioFile(
-            artifact=artifact, duration_seconds=seconds, voice=speaking.voice.id, warning=speaking.warning
-        )
-        return Done(sound, engine=speaking.voice.engine, models=speaking.made.models)
+            while piece := file.read(2**20):
+                whole.append(piece)
+
+
+def _copied(task: Task[PassageInput], sound: SpokenPassage) -> Outcome[SpokenPassage]:
+    """Return an earlier sound, in files of this job's own: the earlier job may be deleted."""
+    own = {"artifact": task.store(task.stored(sound.artifact), suffix=SUFFIX), **_cover(task, sound.cover)}
+    if sound.script:
+        own["script"] = task.store(task.stored(sound.script), suffix=".json")
+    return Done(sound.model_copy(update=own), engine=task.input.engine, credits=0)
+
+
+def _cover(task: Task[PassageInput], cover: str | None) -> dict[str, str]:
+    return {} if cover is None else {"cover": task.store(task.stored(cover), suffix=".jpg")}

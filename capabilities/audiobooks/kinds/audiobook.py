@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import AliasChoices, BaseModel, Field, StringConstraints
 
+from capabilities.audiobooks.kinds.cast import check_tags, parts_of, plain, written
 from capabilities.audiobooks.kinds.passages import passages_of, prices_of
 from capabilities.speech.kinds.fields import (
     CHARACTERS_PER_CREDIT,
@@ -18,8 +19,9 @@ from capabilities.speech.kinds.fields import (
     VoiceName,
     is_auto,
 )
+from capabilities.speech.kinds.lexicon import LexiconEntry
 from capabilities.speech.kinds.writing import check_readable
-from capabilities.speech.voices.offered_voices import offered_voices
+from capabilities.speech.voices.offered_voices import OfferedVoices, offered_voices
 from pipeline.errors import InvalidRequest
 from pipeline.kind import NOT_BLANK, Answer, FinishedItem, Kind, Limits, NewItem, Origin, Request, Response
 from pipeline.lifecycle.jobs import Job
@@ -31,6 +33,8 @@ MAX_BODY_BYTES = 32 * 2**20
 KEEP_FOR, DEADLINE = timedelta(days=30), timedelta(days=7)
 #: Characters of a chapter whose writing system is checked against the voice.
 CHECKED_CHARACTERS = 20_000
+#: Most characters of a passage that was changed, and most voices and words of a book's own.
+MAX_PASSAGE, MAX_CAST, MAX_LEXICON = 4_000, 50, 200
 
 Title = Annotated[str, StringConstraints(max_length=MAX_TITLE)]
 
@@ -55,6 +59,7 @@ class BookChapter(BaseModel):
 
     title: Title = ""
     text: str = Field(json_schema_extra=NOT_BLANK)
+    language: LanguageCode | None = Field(None, description="Default: the book's.")
 
 
 class AudiobookRequest(Request):
@@ -67,16 +72,50 @@ class AudiobookRequest(Request):
     )
     title: Title = Field("", description="Default: the plan's.")
     author: Title = Field("", description="Default: the plan's.")
-    language: LanguageCode | None = Field(None, description="Language code; auto detects it passage by passage.")
+    language: LanguageCode | None = Field(
+        None, description="Language code; auto detects it passage by passage. Default: each chapter's of the plan."
+    )
     voice_name: VoiceName | None = Field(
         None,
         validation_alias=AliasChoices("voice_name", "voice"),
         description="A voice of GET /tts/voices, by its id or name.",
     )
     speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate.")
+    cast: dict[Annotated[str, StringConstraints(min_length=1, max_length=100)], VoiceName] = Field(
+        {}, max_length=MAX_CAST, description='Voices by speaker, whom <voice name="…"> in the text names.'
+    )
+    dialogue: bool = Field(
+        False, description="Give the cast the quotations of paragraphs that say who speaks, as in “…,” said Emma."
+    )
+    lexicon: list[LexiconEntry] = Field(
+        [], max_length=MAX_LEXICON, description="Words of this book, in addition to the account's lexicon."
+    )
     reuse: UUID | None = Field(
         None, description="An earlier audiobook: passages that have not changed are taken from it, free of charge."
     )
+
+
+class BookChanges(Request):
+    """Passages of an audiobook with other texts."""
+
+    passages: list["ChangedPassage"] = Field(
+        [], max_length=1_000, description="Empty: speak what was not spoken, after a pause or a failure."
+    )
+
+
+class ChangedPassage(BaseModel):
+    """The new text of a passage."""
+
+    number: int = Field(ge=1)
+    text: Annotated[str, StringConstraints(max_length=MAX_PASSAGE)] = Field(json_schema_extra=NOT_BLANK)
+
+
+class SpokenPassage(AudioFile):
+    """A spoken passage. `script` has its text and the times of its sentences, `cover` is the book's picture."""
+
+    script: str = ""
+    cover: str | None = None
+    language: str = ""
 
 
 class PassageInput(SpokenInput):
@@ -88,8 +127,28 @@ class PassageInput(SpokenInput):
     title: str = ""
     book: str = ""
     author: str = ""
-    sound: AudioFile | None = None
+    sound: SpokenPassage | None = None
     engine: str | None = None
+    #: The book's cover, for its first passage to keep.
+    cover: str | None = None
+
+    @property
+    def spoken_text(self) -> str:
+        """The text without tags and marks."""
+        return plain(super().spoken_text)
+
+    def parts(self) -> list["PassageInput"]:
+        """Return its parts, each with its own voice and language."""
+        given = self.model_dump(exclude={"sound", "text"}, exclude_unset=True)
+        parts = []
+        for part in parts_of(self.text):
+            how = {**given, "text": part.text}
+            if part.language is not None and part.voice is None:
+                how |= {"language": part.language, "voice_name": None}
+            elif part.voice is not None:
+                how |= {"language": part.language, "voice_name": part.voice}
+            parts.append(PassageInput.model_validate(how))
+        return parts
 
     @property
     def fingerprint(self) -> str:
@@ -135,7 +194,7 @@ class SpokenBook(BaseModel):
     credits_used: int
 
 
-class Audiobook(Kind[AudiobookRequest, PassageInput, AudioFile]):
+class Audiobook(Kind[AudiobookRequest, PassageInput, SpokenPassage]):
     """POST /audiobooks."""
 
     name = "audiobook"
@@ -166,38 +225,43 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, AudioFile]):
                 text_length=characters,
                 max_length=MAX_CHARACTERS,
             )
-        voices = offered_voices(offers)
-        is_detected = is_auto(request.language)
-        voice = voices.pick(
-            voice_name=request.voice_name,
-            language=None if is_detected else request.language,
-            characters=characters,
-        )
-        if not is_detected:
-            for chapter in request.chapters:
-                check_readable(chapter.text[:CHECKED_CHARACTERS], voice, voices)
+        if request.dialogue and not request.cast:
+            raise InvalidRequest('dialogue needs a cast, such as {"Emma": "Heart"}.', code="cast_missing", field="cast")
+        for number, chapter in enumerate(request.chapters, start=1):
+            check_tags(chapter.text, number)
+        check_voices(offered_voices(offers), request)
 
     def items(self, request: AudiobookRequest) -> list[NewItem[PassageInput]]:
-        """Return an item for each passage; together they cost what one text of their length costs."""
+        """Return an item for each passage; together they cost what one text of their length costs.
+
+        Those of BookChanges are made by their route, of the earlier book's."""
+        if not isinstance(request, AudiobookRequest):
+            return []
         said = [
-            (number, chapter.title, text)
+            (number, chapter, text)
             for number, chapter in enumerate(request.chapters or (), start=1)
-            for text in passages_of(chapter.text)
+            for text in passages_of(written(chapter.text, request.cast, has_dialogue=request.dialogue))
         ]
-        prices = prices_of([len(text) for _, _, text in said], CHARACTERS_PER_CREDIT)
-        how: dict[str, Any] = {"language": request.language, "voice_name": request.voice_name, "speed": request.speed}
-        how = {name: value for name, value in how.items() if name in request.model_fields_set}
+        prices = prices_of([len(plain(text)) for _, _, text in said], CHARACTERS_PER_CREDIT)
+        how = request.model_dump(include={"language", "voice_name", "speed"}, exclude_unset=True)
         found = []
-        for place, ((number, title, text), price) in enumerate(zip(said, prices, strict=True)):
-            book = {"book": request.title, "author": request.author} if place == 0 else {}
-            found.append(NewItem(PassageInput(text=text, chapter=number, title=title, **book, **how), price))
+        for place, ((number, chapter, text), price) in enumerate(zip(said, prices, strict=True)):
+            more: dict[str, Any] = {"book": request.title, "author": request.author} if place == 0 else {}
+            if request.language is None and chapter.language is not None:
+                more["language"] = chapter.language
+            given = PassageInput(text=text, chapter=number, title=chapter.title, **{**how, **more})
+            found.append(NewItem(given, price))
         return found
+
+    def can_repeat(self, given: Mapping[str, Any]) -> bool:
+        """Return False: passages that failed make a new book with those that did not, by PATCH."""
+        return False
 
     def receipt(self, job: Job) -> Response:
         created = AudiobookCreated(job_id=job.id, passages=job.items_total, credits_held=job.credits_held)
         return Response(created.model_dump(mode="json"), status=201, headers={"Location": f"/jobs/{job.id}"})
 
-    def response(self, job: Job, items: Sequence[FinishedItem[PassageInput, AudioFile]]) -> Response:
+    def response(self, job: Job, items: Sequence[FinishedItem[PassageInput, SpokenPassage]]) -> Response:
         """Return the chapters with their lengths."""
         chapters: dict[int, SpokenChapter] = {}
         for item in items:
@@ -221,3 +285,38 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, AudioFile]):
             credits_used=job.credits_captured,
         )
         return Response(shown.model_dump())
+
+
+def fitted(request: AudiobookRequest, voices: OfferedVoices) -> AudiobookRequest:
+    """Return the request with chapters tagged whose own language the book's voice does not speak."""
+    if request.voice_name is None or request.language is not None or not voices.is_own_name(request.voice_name):
+        return request
+    voice = voices.pick(voice_name=request.voice_name, language=None, characters=1)
+    chapters = []
+    for chapter in request.chapters or ():
+        language = chapter.language
+        if language is None or voice.speaks(language.partition("-")[0]):
+            chapters.append(chapter.model_copy(update={"language": None}))
+        else:
+            text = f'<lang xml:lang="{language}">{chapter.text}</lang>'
+            chapters.append(chapter.model_copy(update={"language": None, "text": text}))
+    return request.model_copy(update={"chapters": chapters})
+
+
+def check_voices(voices: OfferedVoices, request: AudiobookRequest) -> None:
+    """Refuse voices and languages that are not there, and texts that their voice can't read. Raises InvalidRequest."""
+    chapters = request.chapters or ()
+    characters = sum(len(chapter.text) for chapter in chapters)
+    for name in request.cast.values():
+        voices.pick(voice_name=name, language=None, characters=characters)
+    for chapter in chapters:
+        language = None if is_auto(request.language) else request.language or chapter.language
+        narrator = voices.pick(voice_name=request.voice_name, language=language, characters=characters)
+        for part in parts_of(chapter.text):
+            name = None if part.voice is None else request.cast.get(part.voice, part.voice)
+            is_tagged = name is not None or part.language is not None
+            voice = (
+                voices.pick(voice_name=name, language=part.language, characters=characters) if is_tagged else narrator
+            )
+            if is_tagged or not is_auto(request.language):
+                check_readable(part.text[:CHECKED_CHARACTERS], voice, voices)

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from capabilities.audiobooks.kinds.cast import TAG, carried
+
 #: Characters of a passage: about two minutes, which is what a lost machine costs.
 PASSAGE_CHARACTERS = 2_000
 BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
@@ -10,21 +12,24 @@ SENTENCE_END = re.compile(r"[.!?…]['\"”’»)\]]*\s+|[。！？]")
 
 
 def passages_of(text: str) -> Iterator[str]:
-    """Yield a text in passages of whole paragraphs; a longer paragraph is cut where a sentence ends."""
+    """Yield a text in passages of whole paragraphs; a longer paragraph is cut where a sentence ends.
+
+    A tag that is open at the end of a paragraph is closed there, and opened again in the next."""
     passage = ""
-    for paragraph in filter(str.strip, BLANK_LINES.split(text)):
-        for piece in _pieces(paragraph.strip()):
-            if passage and len(passage) + len(piece) + 2 > PASSAGE_CHARACTERS:
-                yield passage
-                passage = ""
-            passage = f"{passage}\n\n{piece}" if passage else piece
+    paragraphs = (paragraph.strip() for paragraph in BLANK_LINES.split(text) if paragraph.strip())
+    for piece in carried(piece for paragraph in paragraphs for piece in _pieces(paragraph)):
+        if passage and len(passage) + len(piece) + 2 > PASSAGE_CHARACTERS:
+            yield passage
+            passage = ""
+        passage = f"{passage}\n\n{piece}" if passage else piece
     if passage:
         yield passage
 
 
 def _pieces(paragraph: str) -> Iterator[str]:
     while len(paragraph) > PASSAGE_CHARACTERS:
-        head = paragraph[:PASSAGE_CHARACTERS]
+        # No cut is within a tag.
+        head = TAG.sub(lambda tag: "_" * len(tag[0]), paragraph)[:PASSAGE_CHARACTERS]
         ends = [found.end() for found in SENTENCE_END.finditer(head)]
         at = ends[-1] if ends else head.rfind(" ") + 1 or PASSAGE_CHARACTERS
         yield paragraph[:at].strip()

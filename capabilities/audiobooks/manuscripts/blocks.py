@@ -1,27 +1,32 @@
 """Blocks: the headings and paragraphs of HTML, as they are read aloud."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lxml import etree, html
 
+from capabilities.audiobooks.kinds.cast import plain
 from capabilities.audiobooks.manuscripts.manuscript import ManuscriptUnreadable
 
-#: Elements that are left out, and what the plan calls them.
-LEFT_OUT = {"table": "tables", "pre": "code", "nav": "contents", "math": "formulas", "svg": "pictures"}
+#: Elements that are left out unless they are asked for, and what the plan calls them; formulas and the like always are.
+LEFT_OUT = {"table": "tables", "pre": "code", "nav": "contents", "math": "formulas", "svg": "drawings"}
 SKIPPED = frozenset({"script", "style", "head", "noscript", "template", "button", "form", "iframe"})
 #: EPUB's words for what is a note or the number of a printed page (EPUB 3 Structural Semantics).
 NOTES = frozenset({"footnote", "endnote", "rearnote", "footnotes", "endnotes", "rearnotes", "noteref"})
 PAGES = frozenset({"pagebreak"})
-NAVIGATION = frozenset({"navigation", "doc-toc", "doc-index", "doc-pagelist", "toc", "index", "page-list", "landmarks"})
-TYPE = "{http://www.idpf.org/2007/ops}type"
+NAVIGATION = frozenset({"navigation", "toc", "index", "pagelist", "page-list", "landmarks"})
+TYPE, XML_LANG = "{http://www.idpf.org/2007/ops}type", "{http://www.w3.org/XML/1998/namespace}lang"
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 #: Elements that end a paragraph.
 BREAKS = frozenset(
     {"p", "div", "li", "blockquote", "section", "article", "dd", "dt", "figure", "figcaption", "hr", "ul", "ol", "dl"}
-    | {"body", "header", "footer", "main", "aside", "address"}
+    | {"table", "tr", "pre", "body", "header", "footer", "main", "aside", "address"}
 )
+#: What a line without a word is read as, such as three asterisks.
+SCENE_BREAK = "[pause 2s]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +39,16 @@ class Block:
 
 @dataclass(slots=True)
 class BlockReader:
-    """Reads HTML into blocks, and counts what it leaves out."""
+    """Reads HTML into blocks, and counts what it leaves out; `reads` are the parts that it does not.
 
+    Paragraphs marked as another language than the book's are tagged (capabilities/audiobooks/kinds/cast.py)."""
+
+    reads: frozenset[str] = frozenset()
+    #: The book's; unless it is known, that of the first element that names one.
+    language: str = ""
     left_out: Counter[str] = field(default_factory=Counter)
     _text: list[str] = field(default_factory=list)
+    _languages: list[str] = field(default_factory=list)
 
     def read(self, source: bytes | str) -> list[Block]:
         """Return the blocks of a document in order. Raises ManuscriptUnreadable if it is empty or nested too deeply."""
@@ -67,33 +78,52 @@ class BlockReader:
                 continue
             if node.tag in BREAKS or node.tag in HEADINGS:
                 yield from self._ended(0)
-            elif node.tag == "br":
-                self._add("\n")
+            if language := _language(node):
+                self.language = self.language or language
+                self._languages.append(language)
+            self._open(node)
+            if node.tag == "hr":
+                yield Block(SCENE_BREAK)
             self._add(node.text)
             waiting.append((node, True))
             waiting += [(child, False) for child in reversed(node)]
 
+    def _open(self, node: "etree._Element") -> None:
+        if node.tag == "br":
+            self._add("\n")
+        elif node.tag in ("td", "th") and node.getprevious() is not None:
+            self._add(", ")
+        elif node.tag == "voice":
+            self._add(f'<voice name="{node.get("name", "")}">')
+        elif node.tag == "img" and "pictures" in self.reads and (alt := node.get("alt", "").strip()):
+            self._add(f" Picture: {alt.rstrip('.')}. ")
+        elif "page_numbers" in self.reads and _types(node) & PAGES and (number := node.get("title")):
+            self._add(f" Page {number}. ")
+
     def _close(self, node: "etree._Element") -> Iterator[Block]:
+        if node.tag == "voice":
+            self._add("</voice>")
         if node.tag in BREAKS or node.tag in HEADINGS:
             yield from self._ended(HEADINGS.get(str(node.tag), 0))
+        if _language(node):
+            self._languages.pop()
         self._add(node.tail)
 
     def _is_left_out(self, node: "etree._Element") -> bool:
         if node.tag in SKIPPED or node.get("hidden") is not None:
             return True
-        if (kind := LEFT_OUT.get(str(node.tag))) is not None:
+        kind = LEFT_OUT.get(str(node.tag))
+        types = _types(node)
+        if kind is None and types & NOTES:
+            kind = "footnotes"
+        if "noteref" in types or (node.tag == "sup" and node.find(".//a") is not None):
+            return True  # the number of a note
+        if kind is not None and kind not in self.reads:
             self.left_out[kind] += 1
             return True
-        types = set((node.get(TYPE) or node.get("epub:type") or "").split()) | set((node.get("role") or "").split())
-        if types & NOTES or any(f"doc-{one}" in types for one in NOTES):
-            self.left_out["footnotes"] += 1
-            return True
-        if types & NAVIGATION:
-            return True
-        if node.tag == "img":
+        if node.tag == "img" and not ("pictures" in self.reads and node.get("alt")):
             self.left_out["pictures"] += 1
-        is_note = node.tag == "sup" and node.find(".//a") is not None
-        return bool(types & PAGES) or "doc-pagebreak" in types or is_note
+        return bool(types & NAVIGATION or (types & PAGES and "page_numbers" not in self.reads))
 
     def _add(self, text: str | None) -> None:
         if text:
@@ -103,5 +133,27 @@ class BlockReader:
         # Documents made by Sphinx end each heading with a link to itself.
         text = " ".join("".join(self._text).split()).removesuffix("¶")
         self._text.clear()
-        if text:
+        if not text:
+            return
+        language = self._languages[-1] if self._languages else self.language
+        if not any(map(str.isalnum, plain(text))):
+            yield Block(SCENE_BREAK)
+        elif level or base_language(language) == base_language(self.language):
             yield Block(text, level)
+        else:
+            yield Block(f'<lang xml:lang="{language}">{text}</lang>')
+
+
+def base_language(tag: str) -> str:
+    """Return the language of a tag such as en-GB, without its region."""
+    return tag.partition("-")[0].lower()
+
+
+def _language(node: "etree._Element") -> str:
+    found = node.get("lang") or node.get("xml:lang") or node.get(XML_LANG) or ""
+    return found if LANGUAGE.fullmatch(found) else ""
+
+
+def _types(node: "etree._Element") -> set[str]:
+    said = f"{node.get(TYPE) or node.get('epub:type') or ''} {node.get('role') or ''}"
+    return {one.removeprefix("doc-") for one in said.split()}

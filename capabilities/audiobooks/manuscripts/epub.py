@@ -65,28 +65,33 @@ class Archive:
         return root
 
 
-def read_epub(file: IO[bytes]) -> Manuscript:
-    """Return the manuscript of an EPUB. Raises ManuscriptUnreadable, ManuscriptTooLong."""
+def read_epub(file: IO[bytes], reads: frozenset[str]) -> Manuscript:
+    """Return the manuscript of an EPUB, with what `reads` adds. Raises ManuscriptUnreadable, ManuscriptTooLong."""
     archive = Archive(file)
     _refuse_protection(archive)
     rootfile = next((one for one in archive.document(CONTAINER).iter() if _local(one) == "rootfile"), None)
     path = unquote(rootfile.get("full-path", "") if rootfile is not None else "")
     package = archive.document(path)
     folder = posixpath.dirname(path)
-    reader = BlockReader()
+    reader = BlockReader(reads, _metadata(package, "language").replace("_", "-"))
     found = Manuscript(
         title=_metadata(package, "title"),
         author=_metadata(package, "creator"),
-        language=_metadata(package, "language"),
+        language=reader.language,
         left_out=reader.left_out,
     )
     items = {one.get("id"): one for one in package.iter() if _local(one) == "item"}
     titles = _titles(archive, package, items, folder)
+    seen: set[str] = set()
+    found.cover = _cover(archive, package, items, folder)
     for reference in (one for one in package.iter() if _local(one) == "itemref"):
         item = items.get(reference.get("idref"))
         if item is None or "html" not in item.get("media-type", "") or "nav" in item.get("properties", "").split():
             continue
         name = _resolved(folder, item.get("href", ""))
+        if name in seen:
+            continue  # some tools list a file once for each section in it
+        seen.add(name)
         found.chapters += _chapters(reader.read(archive.read(name)), titles.get(name, ""), found.chapters)
     return found.checked()
 
@@ -106,6 +111,19 @@ def _chapters(blocks: list[Block], title: str, before: list[Chapter]) -> Iterato
             chapter.title = chapter.title or block.text
         chapter.paragraphs.append(block.text)
     yield chapter
+
+
+def _cover(archive: Archive, package: "Element", items: Mapping[str | None, "Element"], folder: str) -> bytes | None:
+    """Return the picture that EPUB 3's property or EPUB 2's metadata calls the cover."""
+    named = next((one.get("content") for one in package.iter() if one.get("name") == "cover"), None)
+    marked = (one for one in items.values() if "cover-image" in one.get("properties", "").split())
+    item = next(marked, items.get(named) if named else None)
+    if item is None or not item.get("media-type", "").startswith("image/"):
+        return None
+    try:
+        return archive.read(_resolved(folder, item.get("href", "")))
+    except ManuscriptUnreadable:
+        return None  # a book reads well without its cover
 
 
 def _titles(archive: Archive, package: "Element", items: Mapping[str | None, "Element"], folder: str) -> dict[str, str]:

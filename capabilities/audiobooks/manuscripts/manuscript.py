@@ -42,6 +42,8 @@ class Manuscript:
     language: str = ""
     chapters: list[Chapter] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    #: The picture of its cover, of any form.
+    cover: bytes | None = None
 
     def checked(self) -> "Manuscript":
         """Return it without empty chapters. Raises ManuscriptUnreadable, ManuscriptTooLong."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import IO
 
-from capabilities.audiobooks.manuscripts.blocks import Block, BlockReader
+from capabilities.audiobooks.manuscripts.blocks import SCENE_BREAK, Block, BlockReader
 from capabilities.audiobooks.manuscripts.epub import Archive, read_epub
 from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
 
@@ -21,20 +21,23 @@ GUTENBERG_END = re.compile(r"^\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG.*$", r
 PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 #: Characters of a line of a title page.
 MAX_TITLE_PAGE = 80
-MAX_TEXT_BYTES = 16 * 2**20
+MAX_TEXT_BYTES, MAX_DOCX_BYTES = 16 * 2**20, 24 * 2**20
 MARKDOWN_NAMES = (".md", ".markdown")
 
 
-def read_manuscript(file: IO[bytes], name: str) -> Manuscript:
-    """Return the manuscript in a file. Raises ManuscriptUnreadable, ManuscriptTooLong."""
+def read_manuscript(file: IO[bytes], name: str, reads: frozenset[str] = frozenset()) -> Manuscript:
+    """Return the manuscript in a file, with what `reads` adds, such as tables.
+
+    Raises ManuscriptUnreadable, ManuscriptTooLong."""
     head = file.read(4_096)
     file.seek(0)
     if head.startswith(b"PK\x03\x04"):
         archive = Archive(file)
         if archive.has("META-INF/container.xml"):
-            return read_epub(file)
+            return read_epub(file, reads)
         if archive.has("word/document.xml"):
-            return _read_docx(file)
+            _check_docx(archive.read("word/document.xml"))
+            return _read_docx(file, reads)
         raise ManuscriptUnreadable("The archive is neither an EPUB nor a Word document (DOCX).")
     if head.startswith(b"%PDF"):
         raise ManuscriptUnreadable("PDF says where letters stand, not what is a paragraph. Send EPUB, DOCX or text.")
@@ -42,11 +45,11 @@ def read_manuscript(file: IO[bytes], name: str) -> Manuscript:
         raise ManuscriptUnreadable("This is an old Word document. Save it as DOCX.")
     text = _decoded(file.read(MAX_TEXT_BYTES + 1))
     if re.match(r"\s*(?:<\?xml|<!doctype html|<html)", text, re.IGNORECASE):
-        return _from_html(text)
+        return from_html(text, reads)
     if name.lower().endswith(MARKDOWN_NAMES) or re.search(r"^#{1,2} \S", text, re.MULTILINE):
         from markdown_it import MarkdownIt
 
-        return _from_html(MarkdownIt("commonmark").enable("table").render(_without_front_matter(text)))
+        return from_html(MarkdownIt("commonmark").enable("table").render(_without_front_matter(text)), reads)
     return _from_text(text)
 
 
@@ -67,7 +70,17 @@ def _without_front_matter(text: str) -> str:
     return re.sub(r"\A---\n.*?\n---\n", "", text, count=1, flags=re.DOTALL)
 
 
-def _read_docx(file: IO[bytes]) -> Manuscript:
+def _check_docx(document: bytes) -> None:
+    # mammoth keeps all of it in memory, some twenty times its size, and expands entities, which Word never writes.
+    if len(document) > MAX_DOCX_BYTES:
+        raise ManuscriptUnreadable(
+            f"The Word document has more than {MAX_DOCX_BYTES / 2**20:.0f} MB of text and forms. Send it in parts."
+        )
+    if b"<!DOCTYPE" in document[:4_096].upper():
+        raise ManuscriptUnreadable("The Word document declares entities of XML, which Word never writes.")
+
+
+def _read_docx(file: IO[bytes], reads: frozenset[str]) -> Manuscript:
     import mammoth
 
     file.seek(0)
@@ -75,13 +88,15 @@ def _read_docx(file: IO[bytes]) -> Manuscript:
         converted = mammoth.convert_to_html(file, convert_image=mammoth.images.img_element(lambda image: {"src": ""}))
     except Exception as error:  # mammoth says nothing of what it may raise, and the file is a stranger's
         raise ManuscriptUnreadable(f"The Word document can't be read: {type(error).__name__}.") from error
-    return _from_html(converted.value)
+    return from_html(converted.value, reads)
 
 
-def _from_html(source: str) -> Manuscript:
-    reader = BlockReader()
+def from_html(source: str, reads: frozenset[str]) -> Manuscript:
+    """Return the manuscript in HTML. Raises ManuscriptUnreadable, ManuscriptTooLong."""
+    reader = BlockReader(reads)
     found = Manuscript(left_out=reader.left_out)
     blocks = reader.read(source)
+    found.language = reader.language
     found.title, found.chapters = _by_headings(blocks)
     return found.checked()
 
@@ -127,7 +142,7 @@ def _from_text(text: str) -> Manuscript:
 def _paragraphs(text: str) -> Iterable[str]:
     for paragraph in PARAGRAPHS.split(text):
         if said := " ".join(paragraph.split()):
-            yield said
+            yield said if any(map(str.isalnum, said)) else SCENE_BREAK
 
 
 def _with_text(chapters: Sequence[Chapter]) -> Iterable[Chapter]:

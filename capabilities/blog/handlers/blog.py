@@ -71,7 +71,6 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         self._reader = resources.shared(make_reader)
 
     def use(self, database: Database) -> None:
-        """Take the database with the accounts' records of looks."""
         self._looks = LooksRecord(database)
 
     def setup(self) -> None:
@@ -85,16 +84,13 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
             log.warning("no pictures engine is ready, posts get texts alone", needs=error.message)
 
     def offers(self) -> Sequence[Offer]:
-        """Return the engines of both families."""
         return [*self._writers.offers(), *self._painters.offers()]
 
     def watch(self, on_change: Callable[[], None]) -> None:
-        """Call `on_change` when the engines of either family have changed."""
         self._writers.watch(on_change)
         self._painters.watch(on_change)
 
     def carry_out(self, task: Task[BlogMetadataRequest]) -> Outcome[BlogMetadataOutput]:
-        """Make the texts and pictures of one post."""
         request = task.input
         post = read_post(request.title, request.content, request.language or DEFAULT_LANGUAGE)
         if request.language is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from capabilities.blog.engines.pictures import Brief, Painted, Painter
-from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
+from capabilities.blog.handlers.writing import LockOf, Stop, attempt
 from capabilities.blog.kinds.metadata import DEFAULT_STYLE
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
@@ -88,7 +88,6 @@ def checked_covers(
 def _sorted_out(
     covers: Sequence[Cover], fault_of: Callable[[Cover], str | None]
 ) -> tuple[list[Cover], list[tuple[str, str]]]:
-    """Return the covers without a fault, and engine and fault of the others."""
     judged = [(cover, fault_of(cover)) for cover in covers]
     return (
         [cover for cover, fault in judged if fault is None],

@@ -10,8 +10,8 @@ from capabilities.alt_text.engines import Caption, Captioner, CaptionRequest, Mo
 from capabilities.alt_text.settings import CaptioningSettings
 from capabilities.blog.engines.pictures import Brief
 from capabilities.blog.engines.pictures.drawn.topics import subject_of, subjects_in
-from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from capabilities.blog.handlers.covers import Cover
+from capabilities.blog.handlers.writing import LockOf, Stop, attempt
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
 from workers.engines.ocr import Reader, TextLine
@@ -86,7 +86,6 @@ class PictureCheck:
     max_side: int
 
     def fault_of(self, cover: Cover) -> str | None:
-        """Return the fault of a generated picture, in words, or None."""
         if cover.painted.is_seen and cover.describer is None:
             return None
         if cover.describer is not None and not self._shows_subject(cover.painted.description):
@@ -115,10 +114,8 @@ class PictureCheck:
 
 
 def _stems(text: str) -> frozenset[str]:
-    """Return the beginnings of a text's words."""
     return frozenset(word[:STEM] for word in re.findall(r"\w+", text.lower()) if len(word) >= SHORTEST_WORD)
 
 
 def make_reader(_: object) -> Reader:
-    """Return the reader that the posts of a process share."""
     return Reader()

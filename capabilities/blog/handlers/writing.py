@@ -1,21 +1,37 @@
 """Writing: excerpt, category and tags by the first engine that can write them within the promised limits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from capabilities.blog.engines.metadata import Metadata, Post, Writer
 from capabilities.blog.engines.metadata.checks import FEWEST_TAGS, LONGEST_EXCERPT, MOST_TAGS, SHORTEST_EXCERPT
 from capabilities.blog.engines.metadata.taxonomy import LONGEST_TAG, SHORTEST_TAG
-from capabilities.blog.handlers.attempts import LockOf, Stop, attempt
 from pipeline.errors import NotReady, PressroomError
+from pipeline.log import get_logger
+from workers.engines import EngineBusy, Stopped
+from workers.engines.locks import FairLock
 from workers.engines.model_choice import models_of
 
+log = get_logger(__name__)
+T = TypeVar("T")
 
-class MetadataInvalid(PressroomError):
-    """An engine broke the promised limits; nothing was charged."""
+#: Returns the lock that an engine's users share.
+LockOf = Callable[[object], FairLock]
+Stop = Callable[[], bool]
 
-    code = "metadata_invalid"
+
+def attempt(engine: str, lock: FairLock, run: Callable[[], T], stop: Stop) -> T | Exception:
+    """Run an engine under its lock, and return its answer or the error it raised. Raises Stopped, EngineBusy."""
+    try:
+        with lock.unless(stop):
+            return run()
+    except (Stopped, EngineBusy):
+        raise
+    except Exception as error:  # an engine may be a plug-in, so it may raise anything; the next engine can still serve
+        log.warning("engine failed", engine=engine, exc_info=error)
+        return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +64,7 @@ def _checked(writer: Writer, post: Post, stop: Stop) -> Metadata:
 
 
 def check_metadata(metadata: Metadata) -> None:
-    """Raise MetadataInvalid unless the texts are within the promised limits."""
+    """Raise PressroomError unless the texts are within the promised limits."""
     excerpt, tags = metadata.excerpt, metadata.tags
     fault = None
     if not SHORTEST_EXCERPT <= len(excerpt) <= LONGEST_EXCERPT or len(excerpt.splitlines()) != 1:
@@ -60,4 +76,5 @@ def check_metadata(metadata: Metadata) -> None:
     elif any(not SHORTEST_TAG <= len(tag) <= LONGEST_TAG or tag != tag.lower() for tag in tags):
         fault = "a tag that is too short, too long, or not in lower case"
     if fault is not None:
-        raise MetadataInvalid(f"The engine wrote {fault}. Nothing was charged; try again.")
+        message = f"The engine wrote {fault}. Nothing was charged; try again."
+        raise PressroomError(message, code="metadata_invalid")

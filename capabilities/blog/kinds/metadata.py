@@ -45,12 +45,6 @@ Style = Literal["realistic", "illustration", "abstract", "minimalist", "photogra
 DEFAULT_STYLE: Style = "realistic"
 
 
-class TitleEmpty(InvalidRequest):
-    """The title has no visible character."""
-
-    code = "title_empty"
-
-
 class BlogMetadataRequest(Request):
     """The post, and the style of its pictures."""
 
@@ -161,16 +155,13 @@ class BlogMetadata(Kind[BlogMetadataRequest, BlogMetadataRequest, BlogMetadataOu
     limits = Limits(run=timedelta(minutes=30), body_bytes=MAX_BODY_BYTES)
 
     def check(self, request: BlogMetadataRequest, offers: Offers) -> None:
-        """Refuse a title of white space or control characters alone."""
         if not any(unicodedata.category(sign)[0] in VISIBLE for sign in request.title):
-            raise TitleEmpty("The title is empty. Send at least one word.", field="title")
+            raise InvalidRequest("The title is empty. Send at least one word.", code="title_empty", field="title")
 
     def items(self, request: BlogMetadataRequest) -> list[NewItem[BlogMetadataRequest]]:
-        """Return the whole post as one item."""
         return [NewItem(request, CREDITS)]
 
     def response(self, job: Job, items: Sequence[FinishedItem[BlogMetadataRequest, BlogMetadataOutput]]) -> Response:
-        """Return the texts, and links to the pictures."""
         made = items[0].delivered
         images = [_in_order(BlogPicture, {**dict(image), "url": _link(image)}) for image in made.images]
         shown = {**dict(made), "images": images, "credits_used": items[0].credits, "engine": job.engine}
@@ -183,5 +174,4 @@ def _link(image: StoredPicture) -> FileLink:
 
 
 def _in_order(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a model, in its order."""
     return {name: fields[name] for name in model.model_fields}

@@ -13,7 +13,7 @@ from capabilities.index_check.engines.search.base.verdict import Verdict, classi
 from capabilities.index_check.handlers.feedback import Feedback
 from capabilities.index_check.handlers.pacer import Pacer, Permit, sleep
 from capabilities.index_check.handlers.proofs import book_control, find_proof, keep_proof
-from capabilities.index_check.handlers.url_check import CheckProgress, MoreToAsk, ProviderAnswer, UrlCheck
+from capabilities.index_check.handlers.url_check import CheckProgress, ProviderAnswer, UrlCheck
 from capabilities.index_check.providers.circuit_breaker import Event
 from capabilities.index_check.settings import SearchSettings
 from pipeline.database import Database
@@ -42,10 +42,10 @@ class Asker:
         self._database = database
         self._client = client
 
-    def ask(self, check: UrlCheck, provider: Provider, permit: Permit) -> ProviderAnswer | MoreToAsk:
+    def ask(self, check: UrlCheck, provider: Provider, permit: Permit) -> ProviderAnswer | None:
         """Ask about a URL in the next form of its query. After the last form, ask for proof of the empty pages.
 
-        Raises RequestStopped."""
+        Return None while the next form, or the proof, is still to be asked. Raises RequestStopped."""
         check.progress.begin(provider.name)
         forms = provider.forms(check.task.input.url)
         try:
@@ -56,9 +56,7 @@ class Asker:
             self._feedback.note(provider, Event.INCONCLUSIVE)  # else nobody may ask it before its booking is over
             raise
 
-    def _ask_form(
-        self, check: UrlCheck, provider: Provider, forms: list[str], permit: Permit
-    ) -> ProviderAnswer | MoreToAsk:
+    def _ask_form(self, check: UrlCheck, provider: Provider, forms: list[str], permit: Permit) -> ProviderAnswer | None:
         progress = check.progress
         query = forms[progress.form]
         if not provider.is_askable(query):
@@ -74,15 +72,15 @@ class Asker:
         if is_last and is_answer:
             return ProviderAnswer(provider, query, progress.negative)
         if is_last:
-            now = self._database.run(find_proof(provider.pace_name)).now
-            progress.missed_at = now - (time.monotonic() - began)
+            took = time.monotonic() - began  # before the database's time is read: too late a moment proves less
+            progress.missed_at = self._database.run(find_proof(provider.pace_name)).now - took
         if permit.is_booked:  # else it would change nothing
             self._feedback.note(provider, Event.ANSWERED if is_answer else Event.INCONCLUSIVE)
-        return MoreToAsk()
+        return None
 
     def _prove(
         self, provider: Provider, query: str, progress: CheckProgress, permit: Permit, stop: Callable[[], bool]
-    ) -> ProviderAnswer | MoreToAsk:
+    ) -> ProviderAnswer | None:
         """Return "not indexed" if the provider has shown rows since it missed the page.
 
         Else ask for the control site, or put the URL back until that may be asked."""
@@ -91,7 +89,7 @@ class Asker:
             # A block since then may have begun with this URL: it is asked about anew.
             progress.provider = ""
             self._pacer.give_back(permit)
-            return MoreToAsk()
+            return None
         if proof.proves(progress.missed_at, provider.engines):
             self._pacer.give_back(permit)
             return ProviderAnswer(provider, query, progress.negative, is_spent=False)

@@ -11,7 +11,7 @@ from capabilities.index_check.handlers.feedback import Feedback
 from capabilities.index_check.handlers.known_answers import KnownAnswers
 from capabilities.index_check.handlers.owned import OwnedSites, with_inspection
 from capabilities.index_check.handlers.pacer import OutOfUse, Pacer, Permit
-from capabilities.index_check.handlers.url_check import CheckProgress, MoreToAsk, ProviderAnswer, UrlCheck
+from capabilities.index_check.handlers.url_check import CheckProgress, ProviderAnswer, UrlCheck
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.providers.causes import UrlUnchecked, faulty, unasked
 from capabilities.index_check.providers.circuit_breaker import Event
@@ -48,7 +48,6 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         self._lanes: dict[str, list[str]] = {}
 
     def use(self, database: Database) -> None:
-        """Take the database that paces, circuit breakers and verdicts are in."""
         self._database = database
 
     def setup(self) -> None:
@@ -81,7 +80,6 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         return ready + [Offer(FAMILY, name, ready=False, needs=needs) for name, needs in self._needs.items()]
 
     def admit(self, lanes: Sequence[str], room: int) -> Mapping[str, int]:
-        """Return how many URLs of each lane a provider may be asked about now."""
         return self._pacer.admit(lanes, room)
 
     def claimed(self, lane: str | None, runs: int) -> None:
@@ -123,7 +121,6 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         return self._ask(UrlCheck(task, key, lane, progress, left), granted)
 
     def _ask(self, check: UrlCheck, granted: Permit | OutOfUse | None) -> Outcome[RawResult]:
-        """Ask the providers that are left, the one of the granted permit first."""
         for permit in self._pacer.permits(granted, check.left):
             if check.task.is_stopped():
                 # Another query would cost the provider's pace, or an API's price, for nobody.
@@ -141,7 +138,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
                 asked = self._asker.ask(check, self._providers[permit.provider], permit)
             except RequestStopped:
                 return Release()
-            if isinstance(asked, MoreToAsk):
+            if asked is None:
                 continue
             if asked.wait:
                 check.task.save(check.progress.written())
@@ -187,7 +184,6 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
 
 
 def lanes_of(providers: Iterable[Provider]) -> dict[str, list[str]]:
-    """Return the lanes that providers serve, each with their names in order."""
     lanes: dict[str, list[str]] = {}
     for provider in providers:
         # A plug-in's provider has no lane of its own: its URLs are in the common one.

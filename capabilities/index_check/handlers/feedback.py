@@ -55,7 +55,6 @@ class Feedback:
             return {name: codes[-1] for name, codes in pages.items() if len(codes) >= self._settings.strikes}
 
     def note(self, provider: Provider, event: Event, verdict: Verdict | None = None) -> Noted | None:
-        """Apply an event to a provider's circuit breaker and pace."""
         reason, asked_for = (verdict.cause, verdict.rest) if verdict else ("", timedelta())
         noted = self._database.run(note(provider.pace_name, event, self._settings, reason=reason, asked_for=asked_for))
         if event in {Event.BLOCKED, Event.REFUSED} and noted is not None and noted.state in RESTING:

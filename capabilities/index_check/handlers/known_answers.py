@@ -49,7 +49,6 @@ class KnownAnswers:
     def deliver(
         self, check: UrlCheck, asked: ProviderAnswer, feedback: Feedback, *, is_booked: bool
     ) -> Done[RawResult]:
-        """Keep a provider's answer, and note that it has answered."""
         provider, output = asked.provider, asked.raw_result()
         if self._reuse.longest:
             # If nothing was asked, nothing is noted: another process may be asking the provider by now.

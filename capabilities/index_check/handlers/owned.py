@@ -89,7 +89,6 @@ class OwnedSites:
         self._lock = threading.Lock()
 
     def check(self, task: Task[UrlInput]) -> Outcome[RawResult]:
-        """Return the first service's answer, or the lane in which the URL goes on."""
         found, wanted = OwnedCheck(), services_for(task.input.engine, task.input.index)
         read = self._database.run(list_connections(account_id=task.account_id))
         working = {connection.id: connection for connection in read if connection.fault is None}
@@ -178,7 +177,6 @@ class OwnedSites:
         return booking
 
     def _go_on(self, task: Task[UrlInput], found: OwnedCheck) -> Outcome[RawResult]:
-        """Return where a URL goes that no service has answered."""
         is_named = task.input.engine in OWNED_ENGINES
         # A service that was in trouble a moment ago was not even asked.
         waited_for = [
@@ -197,7 +195,6 @@ class OwnedSites:
         return Release(lane=lane_of(task.input.engine, task.input.index))
 
     def _fail(self, task: Task[UrlInput], found: OwnedCheck) -> Failed | Retry:
-        """Return the outcome of a URL whose request wants this service alone."""
         shown: dict[str, Any] = {"provider": task.input.engine, "index": OWNED_ENGINES.get(task.input.engine or "")}
         if not found.troubles:
             cause = f"its site is no longer connected to {task.input.engine}"

@@ -30,7 +30,6 @@ class Proof:
         return self.proven_at > missed_at and not self.silent(engines)
 
     def silent(self, engines: Sequence[str]) -> list[str]:
-        """Return the engines that have shown no row of late."""
         since = self.now - SHOWN_LASTS.total_seconds()
         return [engine for engine in engines if self.shown_by.get(engine, 0) < since]
 

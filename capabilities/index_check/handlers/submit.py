@@ -55,17 +55,14 @@ class SiteBatch:
 
     @property
     def site(self) -> SubmittedSite:
-        """The host, by https if one of its URLs is."""
         return SubmittedSite(self.host, is_secure=any(url.startswith("https:") for url in self.tasks))
 
     def each(self) -> Iterator[tuple[str, Task[UrlInput]]]:
-        """Yield each task with its URL as it is sent."""
         for url, tasks in self.tasks.items():
             for task in tasks:
                 yield url, task
 
     def left(self) -> list[str]:
-        """Return the URLs that no engine has taken, and that are still wanted."""
         taken = {url for url, (_, verdict) in self.verdicts.items() if verdict.is_taken}
         return [
             url

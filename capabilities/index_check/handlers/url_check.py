@@ -43,12 +43,10 @@ class CheckProgress:
         return {name: value for name, value in vars(self).items() if value != getattr(first, name)}
 
     def begin(self, provider: str) -> None:
-        """Ask a provider, in the first form if it is another than before."""
         if self.provider != provider:
             self.provider, self.form, self.code, self.near, self.missed_at = provider, 0, "", [], 0.0
 
     def miss(self, verdict: Verdict) -> None:
-        """Note that a form does not list the page."""
         self.form += 1
         self.code = verdict.code if self.code != "no_match" else self.code
         self.near = list(dict.fromkeys([*self.near, *verdict.match.near]))[:MAX_NEAR]
@@ -93,11 +91,6 @@ class ProviderAnswer:
         return UrlUnchecked(self.verdict.code, cause=cause_of(self.verdict.cause), remedy=remedy, **shown)
 
 
-@dataclass(frozen=True, slots=True)
-class MoreToAsk:
-    """A query was not enough: the next form, or the proof of an empty page, is still to be asked."""
-
-
 @dataclass
 class UrlCheck:
     """One URL, and the providers that may still be asked about it."""
@@ -111,5 +104,4 @@ class UrlCheck:
 
     @property
     def page(self) -> bytes:
-        """The key that the page's verdicts are stored under."""
         return hashlib.sha256(self.key.encode()).digest()

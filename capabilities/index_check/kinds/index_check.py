@@ -87,7 +87,6 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     limits = Limits(run=timedelta(minutes=20), body_bytes=MAX_BODY_BYTES, slice_size=10)
 
     def configured(self, settings: Settings) -> "IndexCheck":
-        """Return the kind with the operator's deadline and retention."""
         kind = type(self)()
         kind.limits = replace(
             self.limits,
@@ -117,12 +116,10 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
         return list_breakers()
 
     def check(self, request: IndexCheckRequest, offers: Offers) -> None:
-        """Refuse unavailable providers and indexes, and invalid URLs."""
         check_engine(request, offers)
         check_urls(request)
 
     def items(self, request: IndexCheckRequest) -> list[NewItem[UrlInput]]:
-        """Return an item for each URL, in order, each once."""
         asked_for = {name: getattr(request, name) for name in ("engine", "index", "fresh", "diagnose")}
         # Defaults are not stored: there may be ten thousand items.
         more: dict[str, Any] = {name: value for name, value in asked_for.items() if value}

@@ -140,7 +140,6 @@ def _event(ended: EndedRun, changes: Sequence[IndexMonitorChange]) -> str:
 def list_changes(
     monitor_id: UUID, *, change: str | None, limit: int, offset: int
 ) -> Statement[tuple[list[IndexMonitorChange], int]]:
-    """Read a page of a monitor's changes, newest first, and their total."""
     found = SQL("index_monitor_change WHERE monitor_id = %(monitor)s AND {}").format(
         SQL("change = %(change)s" if change else "true")
     )

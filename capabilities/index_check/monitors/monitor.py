@@ -85,7 +85,6 @@ def find_monitor(monitor_id: UUID, account_id: UUID) -> Statement[Monitor | None
 
 
 def list_monitors(account_id: UUID, *, limit: int, offset: int) -> Statement[tuple[list[Monitor], int]]:
-    """Read a page of an account's monitors, newest first, and their total."""
     return Statement(_PAGE, {"account": account_id, "limit": limit, "offset": offset}, read_page(Monitor))
 
 

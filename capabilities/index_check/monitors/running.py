@@ -34,12 +34,6 @@ AT_ONCE = 8
 BUSY_FOR = timedelta(minutes=3)
 
 
-class StillRunning(Conflict):
-    """The job of the last run has not ended."""
-
-    code = "still_running"
-
-
 @dataclass(frozen=True, slots=True)
 class Due:
     """A monitor that is due. `busy_until` identifies this claim."""
@@ -128,8 +122,9 @@ class MonitorRuns:
             raise PressroomError("The sitemap could not be read because of a fault of ours, which was logged.")
         urls = reading.result()
         if locked.has_open_job:
-            raise StillRunning(
-                "The job of the last run has not ended. Check fewer URLs, or every week, if its pace allows no more."
+            raise Conflict(
+                "The job of the last run has not ended. Check fewer URLs, or every week, if its pace allows no more.",
+                code="still_running",
             )
         if locked.api_key_id is None:
             raise Unauthorized("The account has no valid API key left that could pay. Make one.")

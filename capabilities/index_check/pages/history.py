@@ -28,7 +28,6 @@ class Track:
     dropped: dict[date, int] = field(default_factory=dict)
 
     def recent(self, today: date) -> tuple[int, int]:
-        """Return how many pages were newly listed, and dropped, in the last days."""
         since = today - timedelta(days=RECENT)
         newly, dropped = (sum(n for day, n in one.items() if day > since) for one in (self.newly, self.dropped))
         return newly, dropped

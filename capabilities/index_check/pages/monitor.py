@@ -68,7 +68,6 @@ class MonitorPage(Resource):
         await _show(self._services, req, resp, await self._monitors.find(session.caller, monitor_id))
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
-        """Pause, resume, delete or change the monitor."""
         session = await self._services.sessions.require(req, resp)
         form = await read_form(req, session)
         monitor = await self._monitors.find(session.caller, monitor_id)
@@ -151,7 +150,6 @@ async def _show(
 
 
 def why(record: UrlRecord) -> str:
-    """Return in a sentence why a page is not listed."""
     found = record.raw_result
     if found is None:
         return record.last_error or ""
@@ -163,7 +161,6 @@ def why(record: UrlRecord) -> str:
 
 
 def _words(error: PressroomError | None) -> str:
-    """Return what is wrong, each fault of a field included."""
     if error is None:
         return ""
     details = getattr(error, "details", None) or ()

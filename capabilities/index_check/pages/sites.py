@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import hmac
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import falcon
@@ -19,16 +19,19 @@ from capabilities.index_check.connecting import (
     TITLES,
     connected_sites,
     connecting,
-    consent_url,
-    consented,
     find_sites,
     read_service_account,
+    service_errors,
 )
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites import connections, site_quota
 from capabilities.index_check.sites.connections import SEARCH_CONSOLE, list_connections
 from pipeline.accounts.sessions import make_token
 from pipeline.errors import Forbidden, InvalidRequest, PressroomError
+from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from capabilities.index_check.engines.search.owners.google_access import BrowserConsent
 
 PATH = "/dashboard/indexing/sites"
 #: Where Google sends a person back; an OAuth client lists it.
@@ -111,12 +114,11 @@ class Consent(SitesBase):
     """GET /dashboard/indexing/sites/google."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Lead to Google's page."""
         visit = make_token()
         self._services.cookies.write(req, resp, VISIT_COOKIE, visit, lasts=VISIT_LASTS)
         address = return_address(self._services, req)
-        url = await asyncio.to_thread(consent_url, self._services.settings, address, visit, state_of(visit))
-        redirect(req, resp, url)
+        consent = await asyncio.to_thread(_consent, self._services.settings, address, visit)
+        redirect(req, resp, consent.url(state_of(visit)))
 
 
 class ConsentReturn(SitesBase):
@@ -133,7 +135,9 @@ class ConsentReturn(SitesBase):
         try:
             if not code:
                 raise InvalidRequest("Google gave no access. Connect again, and allow it there.")
-            credentials = await asyncio.to_thread(consented, self._services.settings, address, visit, code)
+            consent = await asyncio.to_thread(_consent, self._services.settings, address, visit)
+            with service_errors():
+                credentials = await asyncio.to_thread(consent.credentials, code)
             said = await self._connect(session.account_id, SEARCH_CONSOLE, credentials, CONSENTED)
         except PressroomError as error:
             resp.status = error.status
@@ -142,11 +146,16 @@ class ConsentReturn(SitesBase):
         redirect(req, resp, PATH, said)
 
 
+def _consent(settings: Settings, address: str, visit: str) -> "BrowserConsent":
+    from capabilities.index_check.engines.search.owners.google_access import BrowserConsent
+
+    return BrowserConsent(settings.of(SearchSettings), address, visit)
+
+
 def state_of(visit: str) -> str:
     """Return what Google sends back with a visit; the visit itself stays here."""
     return hashlib.sha256(f"state {visit}".encode()).hexdigest()
 
 
 def return_address(services: Services, req: falcon.asgi.Request) -> str:
-    """Return the address to which Google sends a person back."""
     return (services.settings.api.public_url or base_url(req, services.proxies)).rstrip("/") + RETURN

@@ -20,8 +20,6 @@ MESSAGES: Mapping[str, str] = {
     "config:key": "the search provider refused our key",
     "config:credits": "our account at the search provider is empty",
     "request_refused": "the search provider rejected the query",
-    "consent_required": "the search engine asked for consent",
-    "js_required": "the search engine requires JavaScript",
     "opaque_links": "the addresses of the results can't be read",
     "unrecognised_page": "the page is none that we can read",
     "page_too_large": "the page was too large",
@@ -64,12 +62,10 @@ class UrlUnchecked(PressroomError):
 
 
 def faulty(fault: str) -> UrlUnchecked:
-    """Return the error of an invalid URL in a request that skips such URLs."""
     return UrlUnchecked("url_invalid", cause=fault, remedy="Correct it.")
 
 
 def unasked(provider: str, reason: str | None) -> UrlUnchecked:
-    """Return the error of a URL whose provider is out of use."""
     reason = reason or "engine_unavailable"
     code = code_of(reason)
     state = "blocks us" if code in BLOCKS else "is out of use"
@@ -78,7 +74,6 @@ def unasked(provider: str, reason: str | None) -> UrlUnchecked:
 
 
 def advice_on(cause: str, provider: str) -> str:
-    """Return why a provider rests, and what an operator can do."""
     setting = f"PRESSROOM_SEARCH__{provider.upper()}__API_KEY"
     remedy = REMEDIES.get(cause, "").format(setting=setting)
     return f"{cause_of(cause)}: {remedy}" if remedy else cause_of(cause)

@@ -67,8 +67,6 @@ _LOOK = SQL(
 
 
 def look(names: Sequence[str], lanes: Sequence[str] = ()) -> Statement[Overview]:
-    """Read the providers' states, and which of the lanes have ready items."""
-
     def read(rows: list[Row]) -> Overview:
         ready = frozenset(rows[0]["ready"]) if rows else frozenset()
         fields = ("name", "wait", "reason", "brief_limits", "evasions")
@@ -94,7 +92,6 @@ def book(pace: Pace, *, alone: bool, busy_for: timedelta) -> Statement[bool]:
 
 
 def renew(name: str, *, busy_for: timedelta) -> Statement[None]:
-    """Keep a booking while its query is on its way."""
     return Statement(
         "UPDATE search_provider SET busy_until = now() + %(busy)s WHERE name = %(name)s AND busy_until IS NOT NULL"
         " RETURNING 1 AS renewed",

@@ -33,7 +33,6 @@ class WaitingFor(BaseModel):
 
     @property
     def is_block(self) -> bool:
-        """True if all of them block us."""
         return all(one.code in BLOCKS for one in self.providers)
 
     @property

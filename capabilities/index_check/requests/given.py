@@ -26,7 +26,6 @@ class Given(NamedTuple):
 
 
 def read_urls(sent: Iterable[str]) -> Iterator[Given]:
-    """Yield the URLs in order, each once."""
     seen: set[str] = set()
     for text in sent:
         given = read_url(text)

@@ -41,18 +41,6 @@ SERVICES: dict[str | None, Sequence[str]] = {
 ItemRow = tuple[Mapping[str, Any], int, str | None]
 
 
-class UrlsInvalid(InvalidRequest):
-    """Some URLs can't be checked; nothing was charged for the others."""
-
-    code = "urls_invalid"
-
-
-class SiteNotConnected(InvalidRequest):
-    """The request names a service for site owners, but the account has not connected the sites of some URLs."""
-
-    code = "site_not_connected"
-
-
 class IndexCheckRequest(Request):
     """The URLs, and the provider or index that has to answer."""
 
@@ -91,9 +79,7 @@ def lane_of(engine: str | None, index: str | None = None) -> str:
 
 
 def check_urls(request: IndexCheckRequest) -> None:
-    """Refuse a request without URLs, and one with invalid URLs unless they are skipped.
-
-    Raises InvalidRequest; UrlsInvalid names the first of them."""
+    """Refuse a request without URLs, and one with invalid URLs unless they are skipped. Raises InvalidRequest."""
     if not request.urls:
         missing = {"field": "urls", "message": "This field is required.", "code": "field_missing"}
         raise InvalidRequest("urls: This field is required, or else sitemap_url.", details=[missing])
@@ -105,9 +91,10 @@ def check_urls(request: IndexCheckRequest) -> None:
         if (fault := read_url(url).fault) is not None
     ]
     if faults:
-        raise UrlsInvalid(
+        raise InvalidRequest(
             f"{len(faults):,} of {len(request.urls):,} URLs can't be checked, and nothing was charged. The first: "
             f"{faults[0]['message']} Correct them or leave them out; a job skips them with skip_invalid: true.",
+            code="urls_invalid",
             details=faults[:MAX_NAMED],
             invalid_urls=len(faults),
         )
@@ -158,14 +145,13 @@ def _check_index(index: str, engine: str | None, offered: Sequence[Offer]) -> No
 
 
 def services_for(engine: str | None, index: str | None) -> Sequence[str]:
-    """Return the services for site owners that a request allows, in order."""
     if engine is not None:
         return (engine,) if engine in OWNED_ENGINES else ()
     return SERVICES.get(index, ())
 
 
 def with_lanes(rows: Sequence[ItemRow], request: IndexCheckRequest, sites: Iterable[OwnedSite]) -> list[ItemRow]:
-    """Return rows, with their own lane for URLs of connected sites. Raises SiteNotConnected."""
+    """Return rows, with their own lane for URLs of connected sites. Raises InvalidRequest."""
     services, owned = services_for(request.engine, request.index), SiteMap(sites)
     placed: list[ItemRow] = []
     missing: list[str] = []
@@ -176,7 +162,7 @@ def with_lanes(rows: Sequence[ItemRow], request: IndexCheckRequest, sites: Itera
         if not is_owned and not is_faulty:
             missing.append(given["url"])
     if request.engine in OWNED_ENGINES and missing:
-        raise SiteNotConnected(
+        raise InvalidRequest(
             f"{len(missing):,} of {len(rows):,} URLs belong to no site that this account has connected to"
             f" {request.engine}; nothing was charged. The first: {missing[0][:200]!a}. Connect their sites, or"
             " leave `engine` out.",
@@ -184,6 +170,7 @@ def with_lanes(rows: Sequence[ItemRow], request: IndexCheckRequest, sites: Itera
                 {"field": "urls", "message": f"{url[:200]!a}: its site is not connected.", "code": "site_not_connected"}
                 for url in missing[:MAX_NAMED]
             ],
+            code="site_not_connected",
             field="engine",
         )
     return placed

@@ -30,7 +30,6 @@ PROVIDERS: Mapping[str, str] = {
     # It takes most links from Bing, and some from its own indexes: Bing may have what it misses.
     "duckduckgo": "duckduckgo",
     "bing": "bing",
-    "google": "google",
 }
 #: Names of the indexes for people, if they differ from their capitalised names.
 TITLES = {"duckduckgo": "DuckDuckGo", "mixed": "Several engines"}
@@ -43,7 +42,6 @@ TELLING = 10
 
 
 def title_of(index: str) -> str:
-    """Return the name of an index for people."""
     return TITLES.get(index, index.capitalize())
 
 
@@ -71,7 +69,6 @@ class CountedJob:
 
     @property
     def pending(self) -> int:
-        """The number of URLs that have not ended."""
         return 0 if self.job.is_final else self.job.items_total - self.job.items_ok - self.job.items_failed
 
 
@@ -198,7 +195,6 @@ _FIND = _COUNTED.format(
 
 
 def providers_for(request: Mapping[str, Any], providers: Sequence[str]) -> list[str]:
-    """Return the providers that may be asked about a request's URLs, in order."""
     if engine := request.get("engine"):
         return [engine]
     index = request.get("index")

@@ -114,7 +114,6 @@ def next_urls(job_id: UUID, *, after: int, limit: int) -> Statement[list[Item]]:
 
 
 def urls_to_retry(job_id: UUID, *, reason: str | None = None) -> Statement[list[str]]:
-    """Read a job's valid URLs with a reason, or all without an answer."""
     return Statement(
         SQL(
             "SELECT i.input->>'url' AS url FROM item i"

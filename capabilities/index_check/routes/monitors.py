@@ -58,18 +58,6 @@ class MonitorNotFound(NotFound):
     message = "There is no such monitor. GET /indexing/monitors lists yours."
 
 
-class TooManyMonitors(Conflict):
-    """The account has the most monitors that it may have."""
-
-    code = "too_many_monitors"
-
-
-class AddressInvalid(InvalidRequest):
-    """The URL of a sitemap or webhook is invalid."""
-
-    code = "url_invalid"
-
-
 class UrlsOrSitemap(InvalidRequest):
     """The request has both URLs and a sitemap, or neither."""
 
@@ -111,11 +99,12 @@ class MonitorBase(Resource):
             await asyncio.to_thread(kind.check, request, offers)
 
     def _check_address(self, name: str, url: str) -> None:
-        """Refuse an address that is never asked. Its name is resolved with each request. Raises AddressInvalid."""
+        """Refuse an address that is never asked. Its name is resolved with each request. Raises InvalidRequest."""
         try:
             read_target(url, Reach(self._services.settings.fetch.allow_networks))
         except Refused as refused:
-            raise AddressInvalid(f"{name} can't be {shown_url(url)}: {refused.why}.", field=name) from None
+            message = f"{name} can't be {shown_url(url)}: {refused.why}."
+            raise InvalidRequest(message, code="url_invalid", field=name) from None
 
 
 class Monitors(MonitorBase):
@@ -152,7 +141,7 @@ class Monitors(MonitorBase):
         _show(resp, made, secret, status=201)
 
     async def create(self, caller: Caller, wanted: MonitorRequest) -> tuple[Monitor, str | None]:
-        """Add a monitor; return it with the secret of its webhook. Raises InvalidRequest, TooManyMonitors."""
+        """Add a monitor; return it with the secret of its webhook. Raises InvalidRequest, Conflict."""
         services = self._services
         if (wanted.urls is None) == (wanted.sitemap_url is None):
             raise UrlsOrSitemap
@@ -180,7 +169,8 @@ class Monitors(MonitorBase):
         if made is None:
             if webhook:
                 await services.database.run(delete_webhook(webhook.id))
-            raise TooManyMonitors(f"The account has {most:,} monitors, the most it may have. Delete one first.")
+            message = f"The account has {most:,} monitors, the most it may have. Delete one first."
+            raise Conflict(message, code="too_many_monitors")
         return made, webhook.secret if webhook else None
 
 
@@ -274,7 +264,6 @@ class MonitorChangeList(MonitorBase):
 
 
 def _show(resp: falcon.asgi.Response, monitor: Monitor, secret: str | None, status: int = 200) -> None:
-    """Answer with a monitor, and with the secret of a new webhook."""
     document = as_json(IndexMonitor.of(monitor))
     show_json(resp, document if secret is None else {**document, "webhook_secret": secret}, status)
 

@@ -71,12 +71,6 @@ FOR_EXCEL = choice(
 KEPT = ("engine", "index", "source", "fresh", "diagnose", "name")
 
 
-class NoUrlToRetry(Conflict):
-    """No URL of the job has the requested outcome."""
-
-    code = "nothing_to_retry"
-
-
 class RetryRequest(Request):
     """The URLs to retry."""
 
@@ -116,7 +110,7 @@ class IndexWork(Work):
         return self._services.kinds[KINDS[request.type] if isinstance(request, IndexCheckRequest) else KIND]
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
-        """Return the order, with their own lane for URLs of connected sites. Raises SiteNotConnected."""
+        """Return the order, with their own lane for URLs of connected sites. Raises InvalidRequest."""
         order = await super()._order_of(req, caller, request, upload)
         if order.submission.kind != KIND or not isinstance(request, IndexCheckRequest):
             return order
@@ -265,7 +259,8 @@ class IndexRetry(IndexWork):
         urls = await services.database.run(urls_to_retry(job.id, reason=wanted.reason))
         if not urls:
             wanted_one = f"has ended with the reason {wanted.reason}" if wanted.reason else "has failed"
-            raise NoUrlToRetry(f"No URL of this job {wanted_one} yet; there is nothing to retry.")
+            message = f"No URL of this job {wanted_one} yet; there is nothing to retry."
+            raise Conflict(message, code="nothing_to_retry")
         kept = {name: job.request[name] for name in KEPT if name in job.request}
         if wanted.reason == "not_indexed":
             kept["fresh"] = True  # a retry wants a new answer

@@ -193,7 +193,6 @@ class SitemapParser:
             data = self._take_packed(data)
 
     def close(self) -> None:
-        """Finish parsing."""
         if self._is_packed is None:
             self._take(self._head)
         if self._is_packed and not self._unpack.eof:

@@ -114,7 +114,6 @@ def connect(
 
 
 def list_connections(*, service: str | None = None, account_id: UUID | None = None) -> Statement[list[Connection]]:
-    """Read connections of a service or an account, or all, oldest first."""
     return Statement(
         "SELECT c.id, c.account_id, c.service, c.name, c.fault, c.created_at, c.credentials,"
         " ARRAY(SELECT s.property::text FROM owned_site s WHERE s.connection_id = c.id ORDER BY s.property)"
@@ -135,7 +134,6 @@ def disconnect(connection_id: UUID, service: str) -> Statement[str | None]:
 
 
 def sites_of(account_id: UUID) -> Statement[list[OwnedSite]]:
-    """Read the sites of an account's working connections."""
     return Statement(
         "SELECT c.service, s.property, s.connection_id FROM owned_site s"
         " JOIN site_connection c ON c.id = s.connection_id AND c.account_id = s.account_id"

@@ -9,7 +9,6 @@ FILES = {"file": Path(__file__).with_name("cover.jpg")}
 
 
 async def _show(answered: Answered) -> str:
-    """Return what made the file, and whether it was changed."""
     found = answered.document
     return f"{found['status']}: {found['origin']} by {found['engine']}, signed by {found['signer']}"
 

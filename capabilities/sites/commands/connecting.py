@@ -25,16 +25,22 @@ Name = Annotated[str, typer.Argument(help="The site's name, or the beginning of 
 
 @group.command()
 def add(
-    url: Annotated[str, typer.Argument(help="The address of its home page; without --user, of its feed.")],
+    url: Annotated[str, typer.Argument(help="The address of its home page; without --user and --ghost, of its feed.")],
     user: Annotated[str, typer.Option(help="WordPress: the user that the application password belongs to.")] = "",
+    ghost: Annotated[bool, typer.Option("--ghost", help="It is Ghost; an Admin API key is asked for.")] = False,
     name: Annotated[str | None, typer.Option(help="What you call it; by default its host.")] = None,
     account: Account = None,
     data: Data = None,
 ) -> None:
-    """Add a WordPress site, or renew its password, which is stored encrypted; or a feed, which is only read."""
+    """Add a WordPress or Ghost site, or renew its password; or a feed, which is only read. Passwords are encrypted."""
     settings, address = settings_for(data), sites.read_address(url)
     called = read_name(name) if name is not None else sites.name_of(address)
-    connector, login = ("wordpress", {"user": user, "password": _password()}) if user else ("feed", {})
+    connector, login = "feed", dict[str, str]()
+    if ghost:
+        connector, login = "ghost", {"password": _password("Admin API key (Settings, Integrations)")}
+    elif user:
+        asked = "Application password (Users, Profile, Application Passwords)"
+        connector, login = "wordpress", {"user": user, "password": _password(asked)}
     with open_database(data) as database:
         owner = _find_account(database, account)
         facts, sealed = asyncio.run(sites.look_up(settings, connector, address, login))
@@ -63,8 +69,7 @@ def remove(name: Name, data: Data = None) -> None:
     typer.echo(f"removed {site.name}")
 
 
-def _password() -> str:
-    asked = "Application password (Users, Profile, Application Passwords)"
+def _password(asked: str) -> str:
     return os.environ.get(PASSWORD_VARIABLE, "").strip() or str(typer.prompt(asked, hide_input=True)).strip()
 
 

@@ -10,10 +10,11 @@ import click
 import typer
 
 from capabilities.sites import runs
+from capabilities.sites.changes import Change, accept_confident, count_changes, list_changes, review
 from capabilities.sites.commands.connecting import Name, find_site
 from capabilities.sites.commands.group import group
 from capabilities.sites.proposals import edited, shown
-from capabilities.sites.runs import Change, Run, Task
+from capabilities.sites.runs import Run, Task
 from capabilities.sites.working.finding import NEEDED
 from pipeline.database import Database
 from pipeline.errors import InvalidRequest, NotFound
@@ -107,7 +108,7 @@ def _carry_out(database: Database, name: str, task: Task, options: dict[str, Any
         tell("This goes on with a run that was begun before. --again begins anew.")
     run = _follow(database, run)
     if run.state == "review" and (bound := options["at_least"]) is not None:
-        database.run(runs.accept_confident(run.id, bound))
+        database.run(accept_confident(run.id, bound))
         run = _follow(database, _write(database, run))
     elif run.state == "review":
         run = _review(database, run)
@@ -116,7 +117,7 @@ def _carry_out(database: Database, name: str, task: Task, options: dict[str, Any
 
 def _review(database: Database, run: Run) -> Run:
     """Show what is proposed, and do what a person says; returns the run as it is then."""
-    changes = database.run(runs.list_changes(run.id, states=OPEN, limit=MOST))
+    changes = database.run(list_changes(run.id, states=OPEN, limit=MOST))
     show_table("Proposed", COLUMNS, [_row(one) for one in changes])
     if not sys.stdin.isatty():
         tell("Nothing was written. Run it at a terminal, with --yes, or review it in the dashboard under Sites.")
@@ -129,7 +130,7 @@ def _review(database: Database, run: Run) -> Run:
         decisions = read_decisions(written or "", changes)
     else:
         return run
-    database.run(runs.review(run.id, decisions))
+    database.run(review(run.id, decisions))
     return _follow(database, _write(database, run))
 
 
@@ -158,7 +159,7 @@ def _follow(database: Database, run: Run) -> Run:
     with progress_bar(transient=True) as bar:
         line = bar.add_task(run.state, total=1)
         while run.state not in ENDED and run.fault is None:
-            counts = database.run(runs.count_changes(run.id))
+            counts = database.run(count_changes(run.id))
             left = {"proposing": ("found",), "undoing": ("written", "writing")}.get(run.state, ("accepted", "writing"))
             total = sum(counts.values())
             bar.update(line, description=run.state, total=total or 1,
@@ -170,8 +171,8 @@ def _follow(database: Database, run: Run) -> Run:
 
 def _report(database: Database, run: Run) -> None:
     """Tell what became of a run; exit code 1 if it stopped."""
-    counts = database.run(runs.count_changes(run.id))
-    for one in database.run(runs.list_changes(run.id, states=("conflict", "gone", "failed"), limit=MOST)):
+    counts = database.run(count_changes(run.id))
+    for one in database.run(list_changes(run.id, states=("conflict", "gone", "failed"), limit=MOST)):
         tell(f"{one.about.get('name') or one.target}: {one.note}")
     if run.fault is not None:
         tell(f"Stopped: {run.fault} Repeat the command to go on.")

@@ -8,10 +8,11 @@ from typing import Any
 
 from capabilities.sites.connectors.connector import Connector, SiteFacts
 from capabilities.sites.connectors.feed import Feed
+from capabilities.sites.connectors.ghost import Ghost
 from capabilities.sites.connectors.wordpress import WordPress
 from pipeline.settings.fields import FetchSettings
 
-CONNECTORS: Mapping[str, Any] = {"wordpress": WordPress, "feed": Feed}
+CONNECTORS: Mapping[str, Any] = {"wordpress": WordPress, "ghost": Ghost, "feed": Feed}
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ alphabetical order), and `cover` (the target of a medium)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -52,6 +52,7 @@ class SitePost:
     url: str
     is_published: bool
     values: Values
+    published_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,9 @@ class Connector(Protocol):
         """Write fields of an object; returns what stands there then, which the site may have changed."""
 
     async def upload(self, name: str, content: bytes, content_type: str, *, post: str | None = None) -> tuple[str, str]:
-        """Add a file to the media library, for a post; returns its target and URL."""
+        """Add a file to the media library, for a post; returns its target and URL.
+
+        Where the site can be asked, one of the same name, which a call left that was cut off, is returned instead."""
 
     async def remove(self, target: str) -> None:
         """Delete a file that `upload` added; do nothing if it is gone."""

@@ -3,8 +3,10 @@
 import base64
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from html import escape, unescape
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 from capabilities.sites.connectors.connector import (
     Ability,
@@ -25,7 +27,7 @@ PER_PAGE = 100
 MAX_CATEGORIES = 100
 POST_TYPES = ("posts", "pages")
 #: Our fields by WordPress's.
-POST_FIELDS = "id,link,status,title,content,excerpt,tags,categories,featured_media"
+POST_FIELDS = "id,link,status,date_gmt,title,content,excerpt,tags,categories,featured_media"
 #: The capabilities of a WordPress user that each ability needs.
 NEEDS: Mapping[Ability, tuple[str, ...]] = {
     "alt_text": ("upload_files", "edit_others_posts"),
@@ -129,7 +131,10 @@ class WordPress:
         return await self._values(target, reply.content)
 
     async def upload(self, name: str, content: bytes, content_type: str, *, post: str | None = None) -> tuple[str, str]:
-        """Add a file to the media library."""
+        """Add a file to the media library, unless one of its name is there."""
+        left = await self._ask("GET", f"wp/v2/media?slug={quote(name.rpartition('.')[0])}&_fields=id,source_url")
+        if left.content:
+            return f"media/{left.content[0]['id']}", str(left.content[0]["source_url"])
         query = f"?post={post.partition('/')[2]}" if post else ""
         headers = {"Content-Type": content_type, "Content-Disposition": f'attachment; filename="{name}"'}
         reply = await self._ask("POST", f"wp/v2/media{query}", data=content, headers=headers, target=post or "media")
@@ -251,7 +256,11 @@ class WordPress:
             },
         }
         title = unescape(content["title"].get("raw") or content["title"].get("rendered") or "")
-        return SitePost(f"{kind}/{content['id']}", title, content["link"], content["status"] == "publish", values)
+        # A draft has none, or one that is all zeros.
+        date = content.get("date_gmt") or ""
+        published_at = datetime.fromisoformat(f"{date}+00:00") if date[:4] > "0000" else None
+        is_published = content["status"] == "publish"
+        return SitePost(f"{kind}/{content['id']}", title, content["link"], is_published, values, published_at)
 
 
 def _next(reply: Reply, page: int) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from api.dashboard.page import NavigationSection, Page
 from api.services.services import Services
+from capabilities.sites.pages.post import PostPage
 from capabilities.sites.pages.run import RunPage
 from capabilities.sites.pages.site import SitePage
 from capabilities.sites.pages.sites import ROOT, SitesPage
@@ -13,4 +14,5 @@ RESOURCES: Mapping[str, Callable[[Services], object]] = {
     ROOT: SitesPage,
     f"{ROOT}/{{site_id}}": SitePage,
     f"{ROOT}/{{site_id}}/runs/{{run_id}}": RunPage,
+    f"{ROOT}/{{site_id}}/posts/{{post_id}}": PostPage,
 }

@@ -12,6 +12,7 @@ from api.dashboard.rendering import redirect, render
 from api.http.parameters import OFFSET
 from api.services.resource import Resource
 from capabilities.sites import runs
+from capabilities.sites.changes import PAGE, count_changes, list_changes, review
 from capabilities.sites.pages.site import TASKS
 from capabilities.sites.pages.sites import ROOT, find_own
 from capabilities.sites.proposals import edited, shown
@@ -27,7 +28,7 @@ class RunPage(Resource):
         """Answer with the page."""
         site, run = await self._find(req, resp, site_id, run_id)
         read, offset = self._services.database.run, OFFSET.read(req)
-        counts = await read(runs.count_changes(run.id))
+        counts = await read(count_changes(run.id))
         here = f"{ROOT}/{site.id}/runs/{run.id}"
         await render(
             req,
@@ -37,13 +38,13 @@ class RunPage(Resource):
             run=run,
             title=TASKS[run.task],
             counts=counts,
-            changes=await read(runs.list_changes(run.id, offset=offset)),
+            changes=await read(list_changes(run.id, offset=offset)),
             shown=shown,
             is_working=run.state in WORKING and run.fault is None,
             here=here,
             offset=offset,
-            previous=f"{here}?offset={max(0, offset - runs.PAGE)}" if offset else None,
-            next=f"{here}?offset={offset + runs.PAGE}" if offset + runs.PAGE < sum(counts.values()) else None,
+            previous=f"{here}?offset={max(0, offset - PAGE)}" if offset else None,
+            next=f"{here}?offset={offset + PAGE}" if offset + PAGE < sum(counts.values()) else None,
         )
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, site_id: str, run_id: str) -> None:
@@ -54,8 +55,8 @@ class RunPage(Resource):
         do = self._services.database.run
         match form.text("action"):
             case "write":
-                known = {one.id: one.proposed for one in await do(runs.list_changes(run.id, offset=OFFSET.read(req)))}
-                await do(runs.review(run.id, _decisions(form, known)))
+                known = {one.id: one.proposed for one in await do(list_changes(run.id, offset=OFFSET.read(req)))}
+                await do(review(run.id, _decisions(form, known)))
                 await do(runs.move(run.id, of=["review"], to="writing"))
             case "skip":
                 await do(runs.skip_rest(run.id))

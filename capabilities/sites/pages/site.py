@@ -4,11 +4,15 @@ from typing import Any
 
 import falcon.asgi
 
-from api.dashboard.forms import read_form
+from api.dashboard.forms import Form, read_form
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
-from capabilities.sites import runs, sites
+from capabilities.sites import feeds, runs, sites
+from capabilities.sites.changes import count_changes
 from capabilities.sites.pages.sites import ROOT, find_own
+from capabilities.sites.posts import list_posts
+from capabilities.sites.routes.podcast import FEEDS, address_of
+from pipeline.errors import InvalidRequest
 
 #: Names of runs for people.
 TASKS = {"alt_text": "Alt texts", "posts": "Posts"}
@@ -22,18 +26,51 @@ class SitePage(Resource):
         session = await self._services.sessions.require(req, resp)
         site, run = await find_own(self._services, session.account_id, site_id), self._services.database.run
         found = await run(runs.list_runs(site.id))
-        counted = [(one, await run(runs.count_changes(one.id))) for one in found]
-        await render(req, resp, "publishing_site.html", site=site, runs=counted, tasks=TASKS, root=ROOT)
+        counted = [(one, await run(count_changes(one.id))) for one in found]
+        feed = await run(feeds.read_feed(site.id))
+        await render(
+            req,
+            resp,
+            "publishing_site.html",
+            site=site,
+            runs=counted,
+            tasks=TASKS,
+            root=ROOT,
+            posts=await run(list_posts(site.id)),
+            feed=feed,
+            episodes=len(await run(feeds.list_episodes(site.id))) if feed else 0,
+            feeds=address_of(self._services, req) + FEEDS,
+            categories=[(one, one) for one in feeds.CATEGORIES],
+        )
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, site_id: str) -> None:
-        """Begin a run, or forget the site."""
+        """Begin a run, make or end the podcast, or forget the site."""
         session = await self._services.sessions.require(req, resp)
         form = await read_form(req, session)
         site, run = await find_own(self._services, session.account_id, site_id), self._services.database.run
-        if form.text("action") == "remove":
-            await run(sites.remove_site(site.id, session.account_id))
-            redirect(req, resp, ROOT, f"{site.name} is forgotten, with its password.")
-            return
-        options: dict[str, Any] = {"language": language} if (language := form.text("language")) else {}
-        begun, _ = await run(runs.start_run(site.id, "alt_text", options))
-        redirect(req, resp, f"{ROOT}/{site.id}/runs/{begun.id}")
+        here = f"{ROOT}/{site.id}"
+        match form.text("action"):
+            case "remove":
+                await run(sites.remove_site(site.id, session.account_id))
+                redirect(req, resp, ROOT, f"{site.name} is forgotten, with its password.")
+            case "feed":
+                options = _feed_options(form)
+                await run(feeds.make_feed(site.id, address_of(self._services, req) + FEEDS, options))
+                redirect(req, resp, here, "The podcast has a new address. Its episodes are copied within seconds.")
+            case "end_feed":
+                await run(feeds.end_feed(site.id))
+                redirect(req, resp, here, "The podcast has ended.")
+            case _:
+                chosen: dict[str, Any] = {"language": language} if (language := form.text("language")) else {}
+                begun, _ = await run(runs.start_run(site.id, "alt_text", chosen))
+                redirect(req, resp, f"{here}/runs/{begun.id}")
+
+
+def _feed_options(form: Form) -> dict[str, str]:
+    """Return the category and picture of a podcast. Raises InvalidRequest."""
+    category, image = form.text("category"), form.text("image")
+    if category not in feeds.CATEGORIES:
+        raise InvalidRequest(f"{category[:60]!r} is no category of podcasts. Choose one of the list.")
+    if image and not image.startswith(("https://", "http://")):
+        raise InvalidRequest(f"{image[:60]!r} is no address of a picture. Begin it with https://.")
+    return {"category": category, "image": image}

@@ -29,15 +29,18 @@ class SitesPage(Resource):
         form = await read_form(req, session)
         try:
             address = sites.read_address(form.text("url"))
-            login = {name: form.text(name) for name in ("user", "password")}
+            connector = "ghost" if form.text("connector") == "ghost" else "wordpress"
+            login = {
+                name: form.text(name) for name in ("user", "password") if name == "password" or connector != "ghost"
+            }
             if not all(login.values()):
-                raise InvalidRequest("Write the user's name and an application password of it.")
-            facts, sealed = await sites.look_up(self._services.settings, "wordpress", address, login)
+                raise InvalidRequest("Write the user's name and an application password of it, or Ghost's key.")
+            facts, sealed = await sites.look_up(self._services.settings, connector, address, login)
         except PressroomError as error:
             resp.status = error.status
             await self._show(req, resp, form, error.message)
             return
-        saved = sites.save_site(session.account_id, sites.name_of(address), "wordpress", address, sealed, facts)
+        saved = sites.save_site(session.account_id, sites.name_of(address), connector, address, sealed, facts)
         site_id = await self._services.database.run(saved)
         redirect(req, resp, f"{ROOT}/{site_id}", f"{facts.title} was added.")
 

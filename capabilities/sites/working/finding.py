@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from capabilities.sites.changes import NewChange
 from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost
 from capabilities.sites.markup import NUMBER, around, images, is_missing, plain_url, text_of
-from capabilities.sites.runs import NewChange
 
 #: Posts of one picture whose `alt` is filled; a logo may stand in thousands.
 MOST_POSTS = 50
@@ -58,8 +58,9 @@ class Uses:
                 lacks = not image.is_left_alone and is_missing(image.alt, source)
                 known.append(Use(post.target, post.title, post.url, context, image.alt or "", lacks))
         if cover := post.values.get("cover"):
-            context = "" if self._uses[cover] else text_of(html)[:MAX_CONTEXT]
-            self._uses[cover].append(Use(post.target, post.title, post.url, context, None, lacks_alt=False))
+            place = plain_url(cover) if "://" in cover else cover
+            context = "" if self._uses[place] else text_of(html)[:MAX_CONTEXT]
+            self._uses[place].append(Use(post.target, post.title, post.url, context, None, lacks_alt=False))
 
     def of(self, picture: SitePicture) -> Sequence[Use]:
         """Return the uses of a picture."""
@@ -105,11 +106,16 @@ async def find_posts(
         renew()
         chosen = [one for one in posts if (named & {one.target, one.url} if named else one.is_published)]
         yield [
-            NewChange(post.target, part, {"page": post.title, "page_url": post.url}, post.values.get(part))
+            NewChange(post.target, part, _about(post), post.values.get(part))
             for post in chosen
             for part in options["parts"]
             if NEEDED[part] in facts.abilities and _lacks(post, part)
         ]
+
+
+def _about(post: SitePost) -> dict[str, Any]:
+    about = {"page": post.title, "page_url": post.url, "excerpt": text_of(post.values.get("excerpt") or "")}
+    return about | {"published_at": post.published_at.isoformat() if post.published_at else None}
 
 
 def _lacks(post: SitePost, part: str) -> bool:

@@ -10,9 +10,9 @@ from capabilities.blog.kinds.metadata import (
     BlogMetadataOutput,
     BlogMetadataRequest,
 )
+from capabilities.sites.changes import Change, Ended, Proposal
 from capabilities.sites.connectors.connector import Connector, Values
-from capabilities.sites.markup import text_of
-from capabilities.sites.runs import Change, Ended, Proposal
+from capabilities.sites.markup import headings_of, paragraphs_of
 from capabilities.sites.sites import Site
 from capabilities.sites.working.writing import Outcome, Plan
 from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatch, SpeechBatchRequest
@@ -34,12 +34,13 @@ def requests_of(
     found: list[tuple[AnyKind, Request, list[Change]]] = []
     if made:
         fields = {"language": language} if language else {}
-        request = BlogMetadataRequest(title=title[:MAX_TITLE], content=content[:MAX_CONTENT] or None, **fields)
-        found.append((BlogMetadata(), request, made))
+        post = BlogMetadataRequest(title=title[:MAX_TITLE], content=content[:MAX_CONTENT] or None, **fields)
+        found.append((BlogMetadata(), post, made))
     if spoken:
         fields = {name: options[name] for name in ("voice_name", "language") if options.get(name)}
-        text = f"{title}.\n\n{text_of(content)}"[:MAX_CHARACTERS]
-        found.append((SpeechBatch(), SpeechBatchRequest(text=text, plain_text=True, **fields), spoken))
+        text = f"{title}.\n\n{paragraphs_of(content)}"[:MAX_CHARACTERS]
+        request = SpeechBatchRequest(text=text, plain_text=True, timestamps=True, **fields)
+        found.append((SpeechBatch(), request, spoken))
     return found
 
 
@@ -51,7 +52,14 @@ def proposal_of(ended: Ended, site: Site) -> Proposal:
         return Proposal(change.id, None, note=str(note))
     if change.field == "audio":
         sound = AudioFile.model_validate(given)
-        about = {"artifact": sound.artifact, "seconds": round(sound.duration_seconds), "voice": sound.voice}
+        heard = sound.times.sentences if sound.times else ()
+        about = {
+            "artifact": sound.artifact,
+            "seconds": round(sound.duration_seconds),
+            "voice": sound.voice,
+            "language": site.known.language,
+            "sentences": [(one.start, one.end, one.text) for one in heard],
+        }
         return Proposal(change.id, about, note=sound.warning)
     made = BlogMetadataOutput.model_validate(given)
     match change.field:
@@ -104,13 +112,15 @@ class FilePart:
         content = self._read(change.proposed["artifact"])
         kind = change.proposed.get("content_type", "audio/mpeg")
         suffix = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}.get(kind, "mp3")
-        name = f"{change.target.replace('/', '-')}-{change.field}.{suffix}"
+        # Its own name, so that a file that a kill has left without a note is found again.
+        name = f"{change.target.replace('/', '-')}-{change.field}-{change.id}.{suffix}"
         made, url = await site.upload(name, content, kind, post=change.target)
         if change.field == "cover":
             await site.write(made, {"alt_text": change.proposed["alt_text"]})
             return Plan({"cover": made}, {"made": made})
         block = site.player(made, url)
-        return Plan({"content": block + values["content"]}, {"made": made, "block": block})
+        written = {"made": made, "url": url, "block": block, "headings": headings_of(values["content"])}
+        return Plan({"content": block + values["content"]}, written)
 
     def settle(self, change: Change, plan: Plan, values: Values) -> Outcome:
         """Return what was added."""

@@ -3,9 +3,18 @@
 from capabilities.alt_text.kinds.batch import MAX_IMAGES, AltTextBatch, AltTextBatchRequest, BatchImage
 from capabilities.alt_text.kinds.fields import PictureTexts
 from capabilities.alt_text.settings import CaptioningSettings
-from capabilities.sites import runs
+from capabilities.sites.changes import (
+    PAGE,
+    Ended,
+    Proposal,
+    list_ended,
+    list_unsubmitted,
+    note_job,
+    note_outcome,
+    propose,
+)
 from capabilities.sites.connectors.connector import Connector
-from capabilities.sites.runs import Ended, Proposal, Run
+from capabilities.sites.runs import Run
 from capabilities.sites.sites import Site
 from capabilities.sites.working.finding import hints_of
 from capabilities.sites.working.post_parts import proposal_of, requests_of
@@ -21,7 +30,7 @@ from pipeline.settings import Settings
 def submit_pictures(database: Database, run: Run, site: Site, settings: Settings) -> int:
     """Make a job of the next pictures; returns how many they are. Raises PressroomError."""
     limit = min(MAX_IMAGES, settings.of(CaptioningSettings).max_images)
-    changes = database.run(runs.list_unsubmitted(run.id, limit))
+    changes = database.run(list_unsubmitted(run.id, limit))
     if changes:
         language = run.options.get("language") or site.known.language or "en"
         images = [
@@ -40,14 +49,14 @@ def submit_pictures(database: Database, run: Run, site: Site, settings: Settings
 
 async def submit_post(database: Database, run: Run, site: Site, opened: Connector, settings: Settings) -> int:
     """Make the jobs of the next post; returns how many of its parts they make. Raises PressroomError, SiteTrouble."""
-    changes = database.run(runs.list_unsubmitted(run.id, runs.PAGE))
+    changes = database.run(list_unsubmitted(run.id, PAGE))
     of_post = [one for one in changes if one.target == changes[0].target]
     if not of_post:
         return 0
     values = await opened.read(of_post[0].target)
     if values is None:
         for change in of_post:
-            database.run(runs.note_outcome(change.id, "gone", note="It was deleted."))
+            database.run(note_outcome(change.id, "gone", note="It was deleted."))
         return len(of_post)
     for kind, request, made in requests_of(of_post, values, site, dict(run.options)):
         _submit(database, site, kind, request, dict.fromkeys((one.id for one in made), 0), settings)
@@ -74,16 +83,16 @@ def _submit(
     )
     with database.transaction() as transaction:
         raise_refusal(transaction.run(submit(submission)), submission)
-        if transaction.run(runs.note_job(submission.job_id, places)) != len(places):
+        if transaction.run(note_job(submission.job_id, places)) != len(places):
             raise RuntimeError("Another sweep has made this job; this one is undone.")
 
 
 def settle(database: Database, run: Run, site: Site) -> int:
     """Take what items that have ended have made; returns of how many changes."""
-    ended = database.run(runs.list_ended(run.id))
+    ended = database.run(list_ended(run.id))
     if ended:
         proposals = [proposal_of(one, site) if run.task == "posts" else _of_picture(one) for one in ended]
-        database.run(runs.propose(proposals))
+        database.run(propose(proposals))
     return len(ended)
 
 

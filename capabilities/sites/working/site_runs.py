@@ -7,6 +7,14 @@ from functools import partial
 from typing import Any
 
 from capabilities.sites import runs
+from capabilities.sites.changes import (
+    accept_confident,
+    accept_in_posts,
+    add_changes,
+    count_changes,
+    list_changes,
+    list_unsubmitted,
+)
 from capabilities.sites.connectors.connector import SiteTrouble
 from capabilities.sites.runs import Run
 from capabilities.sites.sites import Site, find_site, open_site
@@ -83,31 +91,31 @@ class SiteRuns:
             else:
                 found = find_pictures(opened, run.options, renew)
             async for changes in found:
-                database.run(runs.add_changes(run.id, changes))
+                database.run(add_changes(run.id, changes))
         database.run(runs.move(run.id, of=["finding"], to="proposing"))
         return AT_ONCE
 
     async def _propose(self, database: Database, run: Run, site: Site) -> timedelta:
         if await self._submit(database, run, site) or settle(database, run, site):
             return AT_ONCE
-        if database.run(runs.list_changes(run.id, states=["found"], limit=1)):
+        if database.run(list_changes(run.id, states=["found"], limit=1)):
             return LOOK
         if (bound := run.options.get("at_least")) is not None:
-            database.run(runs.accept_confident(run.id, bound))
+            database.run(accept_confident(run.id, bound))
         self._go_on(database, run)
         return AT_ONCE
 
     async def _submit(self, database: Database, run: Run, site: Site) -> int:
         if run.task == "alt_text":
             return submit_pictures(database, run, site, self._settings)
-        if not database.run(runs.list_unsubmitted(run.id, 1)):
+        if not database.run(list_unsubmitted(run.id, 1)):
             return 0
         async with open_site(site, self._settings) as opened:
             return await submit_post(database, run, site, opened, self._settings)
 
     async def _write(self, database: Database, run: Run, site: Site) -> timedelta:
-        changes = database.run(runs.list_changes(run.id, states=["accepted", "writing"], limit=SLICE))
-        if not changes and "content" in site.known.abilities and database.run(runs.accept_in_posts(run.id)):
+        changes = database.run(list_changes(run.id, states=["accepted", "writing"], limit=SLICE))
+        if not changes and "content" in site.known.abilities and database.run(accept_in_posts(run.id)):
             return AT_ONCE
         if not changes:
             self._go_on(database, run)
@@ -117,7 +125,7 @@ class SiteRuns:
         return AT_ONCE
 
     async def _undo(self, database: Database, run: Run, site: Site) -> timedelta:
-        changes = database.run(runs.list_changes(run.id, states=["written", "writing"], limit=SLICE))
+        changes = database.run(list_changes(run.id, states=["written", "writing"], limit=SLICE))
         if not changes:
             database.run(runs.move(run.id, of=["undoing"], to="undone"))
             return AT_ONCE
@@ -127,7 +135,7 @@ class SiteRuns:
 
     def _go_on(self, database: Database, run: Run) -> None:
         """Move a run to what it needs next: writing, a person's look, or its end."""
-        left = database.run(runs.count_changes(run.id))
+        left = database.run(count_changes(run.id))
         state = "writing" if left.get("accepted") else "review" if left.get("proposed") else "done"
         database.run(runs.move(run.id, of=[run.state], to=state))
 

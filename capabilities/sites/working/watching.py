@@ -14,11 +14,12 @@ from capabilities.index_check.requests.request import IndexCheckRequest
 from capabilities.index_check.settings import IndexLimits, SubmissionSettings
 from capabilities.sites import runs
 from capabilities.sites.connectors.connector import SitePost
+from capabilities.sites.posts import NewPost, WatchedPost, add_posts, end_post, list_posts
 from capabilities.sites.runs import Task
 from capabilities.sites.sites import Site, claim_watched, note_watched, open_site
 from models.sites import OPEN, WORKING
 from pipeline.accounts.keys import Caller
-from pipeline.database import Database
+from pipeline.database import Database, Transaction
 from pipeline.errors import PressroomError
 from pipeline.identifiers import uuid7
 from pipeline.jobs.on_behalf import paying_key, submission_of
@@ -60,22 +61,18 @@ class SiteWatch:
             posts: Sequence[SitePost] = [one for one in (await opened.list_posts(None)).found if one.is_published]
         known = site.watched or {}
         seen = dict.fromkeys(known.get("seen") or ())
-        pending: list[dict[str, Any]] = list(known.get("pending") or ())
         if known.get("seen") is not None:  # else: posts from before the watch are left alone
             new = [one for one in posts if one.target not in seen]
             begun = self._begin(database, site, new) if new else []
             if begun is None:
                 note = "New posts wait until the open run has been reviewed."
                 return {**known, "note": note}
-            runs_of = [str(one) for one in begun]
-            pending += [{"url": one.url, "title": one.title, "runs": runs_of} for one in new]
-        waiting = [one for one in pending if not self._has_ended(database, one)]
-        if (site.watch or {}).get("index"):
-            for one in pending:
-                if one not in waiting:
-                    self._index(database, site, one)
-        newest = list(dict.fromkeys([*(one.target for one in posts), *seen]))[:MOST_SEEN]
-        return {"seen": newest, "pending": waiting}
+            found = [NewPost(one.target, one.url, one.title) for one in new]
+            database.run(add_posts(site.id, found, begun))
+        for post in database.run(list_posts(site.id, is_open=True, limit=MOST_SEEN)):
+            if self._has_ended(database, post):
+                self._end(database, site, post)
+        return {"seen": list(dict.fromkeys([*(one.target for one in posts), *seen]))[:MOST_SEEN]}
 
     def _begin(self, database: Database, site: Site, posts: Sequence[SitePost]) -> list[UUID] | None:
         """Begin the runs of new posts; None: a person's run is open, and goes first."""
@@ -95,38 +92,54 @@ class SiteWatch:
             begun.append(run.id)
         return begun
 
-    def _has_ended(self, database: Database, pending: Mapping[str, Any]) -> bool:
+    def _has_ended(self, database: Database, post: WatchedPost) -> bool:
         """Return whether nothing will be written to a post any more without a person."""
-        found = [database.run(runs.read_run(UUID(one))) for one in pending["runs"]]
+        found = [database.run(runs.read_run(UUID(one))) for one in post.runs]
         return all(run is None or run.fault is not None or run.state not in WORKING for run in found)
 
-    def _index(self, database: Database, site: Site, post: Mapping[str, Any]) -> None:
-        """Tell search engines of a post where the operator allows it, and check daily until it is found."""
+    def _end(self, database: Database, site: Site, post: WatchedPost) -> None:
+        """Tell search engines of a post where the operator allows it, and check daily until it is found.
+
+        The job, the monitor and their note commit together: however often a sweep is killed, a post has one of each."""
         key = database.run(paying_key(site.account_id))
-        if key is None:
-            return
-        if self._settings.of(SubmissionSettings).set_up:
-            request = IndexCheckRequest(type="submit", urls=[post["url"]])
-            submission = submission_of(
-                IndexSubmit().configured(self._settings),
-                request,
-                self._settings,
-                account_id=site.account_id,
-                api_key_id=key,
-                request_id=f"site-{site.id}",
-                route=IndexCheck.routes[0],
-            )
-            raise_refusal(database.run(submit(submission)), submission)
+        with database.transaction() as transaction:
+            submission = monitor = None
+            if (site.watch or {}).get("index") and key is not None:
+                submission = self._submit(transaction, site, post, key)
+                monitor = self._monitor(transaction, site, post, key)
+            if not transaction.run(end_post(post.id, submission, monitor)):
+                raise RuntimeError("Another sweep has ended this post; this one is undone.")
+
+    def _submit(self, transaction: Transaction, site: Site, post: WatchedPost, key: UUID) -> UUID | None:
+        """Return the job that tells search engines; None where the operator has not set that up."""
+        if not self._settings.of(SubmissionSettings).set_up:
+            return None
+        submission = submission_of(
+            IndexSubmit().configured(self._settings),
+            IndexCheckRequest(type="submit", urls=[post.url]),
+            self._settings,
+            account_id=site.account_id,
+            api_key_id=key,
+            request_id=f"site-{site.id}",
+            route=IndexCheck.routes[0],
+        )
+        raise_refusal(transaction.run(submit(submission)), submission)
+        return submission.job_id
+
+    def _monitor(self, transaction: Transaction, site: Site, post: WatchedPost, key: UUID) -> UUID | None:
+        """Return the monitor of a post; None if the account has the most it may have."""
+        made = uuid7()
         monitor = {
             "every": "day",
-            "name": post["title"][:200] or None,
+            "name": post.title[:200] or None,
             "request": {"diagnose": True},
-            "urls": [post["url"]],
+            "urls": [post.url],
             "sitemap_url": None,
             "webhook_id": None,
             "until_indexed": True,
         }
-        owner = Caller(site.account_id, key, tier="")
         most = self._settings.of(IndexLimits).index_monitors
-        if not database.run(add_monitor(uuid7(), owner, monitor, most=most)):
-            log.warning("post not monitored", site=str(site.id), url=post["url"], why="the most monitors")
+        if transaction.run(add_monitor(made, Caller(site.account_id, key, tier=""), monitor, most=most)):
+            return made
+        log.warning("post not monitored", site=str(site.id), url=post.url, why="the most monitors")
+        return None

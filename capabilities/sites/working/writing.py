@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from capabilities.sites import runs
+from capabilities.sites.changes import Change, note_outcome
 from capabilities.sites.connectors.connector import Connector, SiteTrouble, Values
 from capabilities.sites.markup import fill_alts, replaced
-from capabilities.sites.runs import Change
 from pipeline.database import Database
 
 #: Objects that are written at once: a shared host has few processes.
@@ -146,7 +145,7 @@ class Writer:
                 raise
             is_gone = trouble.code == "site_target_gone"
             outcome = Outcome("gone" if is_gone else "failed", note=trouble.message)
-        self._database.run(runs.note_outcome(change.id, outcome.state, written=outcome.written, note=outcome.note))
+        self._database.run(note_outcome(change.id, outcome.state, written=outcome.written, note=outcome.note))
 
     async def _write(self, change: Change, values: Values) -> Outcome:
         field = self._special.get(change.field, self._plain)
@@ -154,7 +153,7 @@ class Writer:
         if isinstance(planned, Outcome):
             return planned
         # Before the site is asked: after a kill nobody else knows what to undo.
-        self._database.run(runs.note_outcome(change.id, "writing", written=planned.written))
+        self._database.run(note_outcome(change.id, "writing", written=planned.written))
         return field.settle(change, planned, await self._site.write(change.target, planned.values))
 
     async def _undo(self, change: Change, values: Values) -> Outcome:

@@ -37,6 +37,7 @@ TURN_CHARACTERS = 500
 
 S = TypeVar("S", bound=SpokenInput)
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
+T = TypeVar("T")
 
 
 class EngineChooser:
@@ -138,8 +139,11 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
         raise NotImplementedError
 
     def carry_out(self, task: Task[S]) -> Outcome[O]:
-        """Carry out a task; if its voice fails, with the next one, unless the request named its voice."""
-        request = task.input
+        """Carry out a task by one voice."""
+        return self.with_voice(task.input, lambda speaking: self.speak(task, speaking))
+
+    def with_voice(self, request: S, speak: Callable[[SpeechRenderer], T]) -> T:
+        """Return what `speak` makes with a request's voice; if that fails, with the next, unless it was named."""
         language = self.chooser.language(request)
         asked = language or (None if request.voice_name else DEFAULT_LANGUAGE)
         engine, voice = self.chooser.choose(request, language)
@@ -148,7 +152,7 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
         while True:
             try:
                 warning = self.chooser.warning(request, language, voice)
-                return self.speak(task, _renderer(request, engine, voice, asked, warning))
+                return speak(_renderer(request, engine, voice, asked, warning))
             # VoiceUnknown: its model was just removed.
             except (EngineUnavailable, VoiceUnknown) as error:
                 if isinstance(error, EngineBusy) or self.chooser.is_named(request):

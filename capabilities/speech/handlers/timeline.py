@@ -63,7 +63,7 @@ class Timeline:
         if not self._wanted:
             return None
         seconds = duration.total_seconds()
-        found = [segment.moved(self._begins, latest=seconds) for segment in self._sentences()]
+        found = [segment.moved(self._begins, latest=seconds) for segment in self.sentences()]
         shown = subtitles(found, language=self._language.partition("-")[0], latest=seconds)
         return SpokenTimes(
             sentences=found,
@@ -72,7 +72,7 @@ class Timeline:
             vtt=task.store(vtt(shown).encode(), suffix=".vtt"),
         )
 
-    def _sentences(self) -> Iterator[Segment]:
+    def sentences(self) -> Iterator[Segment]:
         """Yield the sentences of the text in which a word was spoken."""
         number, end = 0, 0
         for passage in self._request.passages:

@@ -28,6 +28,13 @@ class Methods:
     lexicon = Method(flows.speech.lexicon)
     set_lexicon = Method(flows.speech.set_lexicon)
 
+    plan_audiobook = Method(flows.books.plan_audiobook)
+    make_audiobook = Method(flows.books.make_audiobook)
+    audiobook = Method(flows.books.audiobook)
+    audiobook_passages = Method(flows.books.audiobook_passages)
+    change_audiobook = Method(flows.books.change_audiobook)
+    audiobook_file = Method(flows.books.audiobook_file)
+
     transcribe = Method(flows.speech.transcribe)
     subtitles = Method(flows.speech.subtitles)
     name_speakers = Method(flows.speech.name_speakers)

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 from browser import sign_in
-from chromium import Reader, chromium, faults, reader, sideways
+from chromium import Reader, chromium, reader
 from http_service import Service
 from payers import Payer, open_account
 from playwright.sync_api import expect
@@ -26,12 +26,6 @@ def operator(service: Service, api_database: Database) -> Iterator[Reader]:
         opened.page.on("dialog", lambda dialog: dialog.accept())
         opened.context.add_cookies([{"name": name, "value": value, "url": address} for name, value in cookies.items()])
         yield opened
-        for width in (360, 1400):
-            opened.page.set_viewport_size({"width": width, "height": 900})
-            for path in ("queues", "engines", "models", "failures", "accounts"):
-                page = opened.open(f"{BASE}/{path}")
-                assert sideways(page) <= 0, path
-                assert faults(page) == [], path
 
 
 def test_an_operators_day(operator: Reader, service: Service, api_database: Database, client: Payer) -> None:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,12 @@ import redis
 from click.testing import Result
 from drawn_pictures import author_says
 from PIL import Image, ImageDraw, ImageFont
-from systems import FAST, Running, only, system
+from systems import Running
 from typer.testing import CliRunner
 from web_server import WebServer, web_server
 
 from capabilities.alt_text.handlers.caption_cache import PREFIX
 from pipeline.accounts.accounts import open_account
-from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
 from scripts.main import create_app
 
@@ -51,18 +51,8 @@ def pictures() -> Iterator[WebServer]:
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    extra = FAST | {
-        "PRESSROOM_CAPTIONING__ENGINES": "basic",
-        "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
-        "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.1",
-    }
-    data = tmp_path_factory.mktemp("alt_text") / "data"
-    with system(data, *only("vision"), extra=extra, credits=200) as running:
-        running.wait_for_line("pool process ready")  # or an API process may not know yet what is offered
-        yield running
-        with Database(running.database_url) as database:
-            assert database.run(discrepancies()) == []
+def service(shared_system: Running) -> Running:
+    return replace(shared_system, credits=200)
 
 
 def left(service: Running) -> int:
@@ -89,9 +79,7 @@ def test_a_banner_is_described_by_its_words_in_three_lengths(service: Running, p
     assert left(service) == before - 3
 
 
-def test_what_was_described_is_not_described_again_and_is_charged_as_usual(
-    service: Running, pictures: WebServer
-) -> None:
+def test_what_was_described_is_charged_as_usual(service: Running, pictures: WebServer) -> None:
     body = {"image_url": pictures.url("/told-39.jpg"), "language": "en-GB"}
     with redis.Redis.from_url(service.redis_url) as kept:
         known = set(kept.scan_iter(f"{PREFIX}*"))

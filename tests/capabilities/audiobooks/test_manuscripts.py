@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from capabilities.audiobooks.manuscripts import epub
+from capabilities.audiobooks.manuscripts.article import read_article
 from capabilities.audiobooks.manuscripts.manuscript import Manuscript, ManuscriptTooLong, ManuscriptUnreadable
 from capabilities.audiobooks.manuscripts.reading import read_manuscript
 
@@ -58,7 +59,61 @@ def test_an_epub_is_read_in_its_order_without_notes_and_tables() -> None:
         ("A first night", ["I", "It was dark. The lamp went out."]),
         ("A second night", ["Then it was light."]),
     ]
-    assert found.left_out == {"footnotes": 2, "tables": 1}
+    assert found.left_out == {"footnotes": 1, "tables": 1}
+
+
+def test_a_file_that_a_spine_lists_for_each_of_its_sections_is_read_once() -> None:
+    twice = PACKAGE.replace(
+        "</manifest>", '<item id="three" href="one.xhtml#b" media-type="application/xhtml+xml"/></manifest>'
+    )
+    twice = twice.replace("</spine>", '<itemref idref="three"/></spine>')
+    assert len(read(book(**{"OEBPS/book.opf": twice})).chapters) == 2
+
+
+def test_what_is_asked_for_is_read_as_well() -> None:
+    page = """<html lang="en"><p>Text.</p><table><tr><th>Year</th><td>1815</td></tr></table>
+    <img alt="A cat" src="c.png"><pre>x = 1</pre><aside role="doc-footnote"><p>A note.</p></aside>
+    <span role="doc-pagebreak" title="12"></span>"""
+    found = read_manuscript(
+        io.BytesIO(page.encode()), "a.html", frozenset({"tables", "code", "footnotes", "pictures", "page_numbers"})
+    )
+    assert found.chapters[0].paragraphs == ["Text.", "Year, 1815", "Picture: A cat.", "x = 1", "A note.", "Page 12."]
+    assert found.left_out == {}
+    assert read(page, "a.html").chapters[0].paragraphs == ["Text."]
+
+
+def test_paragraphs_in_another_language_and_voices_are_tagged_and_scenes_are_parted() -> None:
+    page = """<html lang="en"><p>She said:</p><p lang="fr">Bonjour.</p>
+    <p lang="en-GB"><voice name="Emma">Hello.</voice></p>
+    <hr><p>* * *</p><p>Later.</p>"""
+    assert read(page, "a.html").chapters[0].paragraphs == [
+        "She said:",
+        '<lang xml:lang="fr">Bonjour.</lang>',
+        '<voice name="Emma">Hello.</voice>',
+        "[pause 2s]",
+        "[pause 2s]",
+        "Later.",
+    ]
+
+
+def test_the_cover_of_an_epub_is_found() -> None:
+    named = PACKAGE.replace('id="pic"', 'id="pic" properties="cover-image"')
+    assert read(book(**{"OEBPS/book.opf": named, "OEBPS/p.png": "a picture"})).cover == b"a picture"
+    assert read(book(**{"OEBPS/book.opf": named})).cover is None
+
+
+def test_the_article_of_a_page_is_read_without_its_menus() -> None:
+    page = """<html lang="en"><head><title>A Fine Day | The Gazette</title>
+    <meta property="og:title" content="A Fine Day"><meta name="author" content="Jo Doe"></head>
+    <body><nav><a href="/">Home</a> <a href="/b">About us</a></nav><article>
+    <p>It was a fine day in the village, and everybody went out to see the sun, which had been away for weeks.</p>
+    <h2>The lake</h2><p>Two herons stood in it without moving for an hour, as if they had been carved out of wood.</p>
+    </article><footer>Copyright and cookies</footer></body></html>"""
+    found = read_article(page.encode(), "https://example.org/day", frozenset())
+    assert (found.title, found.author) == ("A Fine Day", "Jo Doe")
+    text = " ".join(chapter.text for chapter in found.chapters)
+    assert "herons stood" in text
+    assert not any(word in text for word in ("About us", "cookies"))
 
 
 def test_html_and_markdown_have_a_chapter_for_each_heading() -> None:

@@ -9,7 +9,6 @@ from PIL import Image
 from s3_server import BUCKET, S3Server, s3_server
 from systems import Answer, Running, only, run_command, system
 
-from pipeline.accounts.accounts import open_account
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
 
@@ -171,18 +170,6 @@ def test_what_is_not_as_it_must_be_is_refused_and_named(service: Running, fields
 
     assert answer.status == 400
     assert named in answer.json["message"]
-
-
-def test_a_balance_of_two_is_too_little_and_is_stated(service: Running) -> None:
-    with Database(service.database_url) as database:
-        poor = open_account(database, name="poor", tier="enterprise", credits=2).key.secret
-
-    answer = service.ask("/blog/generate", {"title": TITLE}, X_API_Key=poor)
-
-    assert answer.status == 402
-    assert answer.json["error"] == "Insufficient Credits"
-    assert "the balance is 2" in answer.json["message"]
-    assert (answer.json["credits_required"], answer.json["credits_remaining"]) == (3, 2)
 
 
 def test_rotated_links_stay_good_and_forgotten_ones_do_not_verify(service: Running, post: Answer) -> None:

@@ -155,9 +155,7 @@ def test_a_csv_file_is_imported_and_its_results_come_back(service: Running, tmp_
     assert not (tmp_path / "urls.results.csv.journal").exists()
 
 
-def test_an_import_that_was_stopped_goes_on_where_it_was(
-    service: Running, engine: SearchEngine, tmp_path: Path
-) -> None:
+def test_a_stopped_import_goes_on(service: Running, engine: SearchEngine, tmp_path: Path) -> None:
     file = tmp_path / "many.csv"
     file.write_text("".join(f"https://e.example/i{number}\n" for number in range(60)))
     jobs_before = int(service.ask("/indexing/jobs").headers["X-Total-Count"])

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import wave
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -19,10 +20,8 @@ import pytest
 import srt
 import tools
 from spoken import FOLDER, TEXTS, word_error_rate
-from systems import FAST, Running, only, system
+from systems import Running
 
-from pipeline.accounts.ledger import discrepancies
-from pipeline.database import Database
 from pipeline.settings import Settings
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import Pcm, encode_wav
@@ -45,13 +44,8 @@ CODECS = {
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    pools = only("synthesis", "transcription")
-    with system(tmp_path_factory.mktemp("openai") / "data", *pools, extra=FAST) as running:
-        running.wait_for_line("pool process ready")
-        yield running
-        with Database(running.database_url) as database:
-            assert database.run(discrepancies()) == []
+def service(shared_system: Running) -> Running:
+    return replace(shared_system)
 
 
 @pytest.fixture(scope="module")

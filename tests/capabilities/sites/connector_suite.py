@@ -16,6 +16,8 @@ class ConnectorSuite:
     """Tests of one connector, which `with_site` opens; `written` are values by ability that it must keep exactly."""
 
     written: ClassVar[dict[str, Any]] = {}
+    #: The site can't be asked which files it has.
+    forgets_files: ClassVar[bool] = False
 
     def test_it_says_what_it_is_and_what_it_can_be_given(self, with_site: With) -> None:
         facts: SiteFacts = with_site(lambda site: site.look_up())
@@ -59,6 +61,10 @@ class ConnectorSuite:
         if "upload" in facts.abilities:
             target, url = with_site(lambda site: site.upload("note.wav", silence(), "audio/wav", post=post))
             assert url.endswith(".wav")
+            assert (
+                self.forgets_files
+                or with_site(lambda site: site.upload("note.wav", silence(), "audio/wav"))[0] == target
+            )
             with_site(lambda site: site.remove(target))
             assert with_site(lambda site: site.read(target)) is None
         else:

@@ -11,6 +11,7 @@ from sites_fixtures import DUE, System, picture, spent
 from wordpress_site import WordPress, image_block
 
 from capabilities.sites import runs
+from capabilities.sites.changes import list_changes, review
 from capabilities.sites.commands.reviewing import read_decisions
 from capabilities.sites.connectors.wordpress import WordPress as Connector
 from capabilities.sites.runs import Run
@@ -38,15 +39,15 @@ def settle(system: System, run: Run) -> Run:
 
 def write(system: System, run: Run, **edits: str) -> Run:
     """Accept all proposals of a run, some with another text by the picture's name, and write them."""
-    changes = system.database.run(runs.list_changes(run.id, states=["proposed"]))
+    changes = system.database.run(list_changes(run.id, states=["proposed"]))
     texts = {one.id: edits.get(one.about["name"].partition(".")[0], one.proposed) for one in changes}
-    system.database.run(runs.review(run.id, texts))
+    system.database.run(review(run.id, texts))
     system.database.run(runs.move(run.id, of=["review"], to="writing"))
     return settle(system, run)
 
 
 def states(system: System, run: Run) -> dict[str, str]:
-    return {one.target: one.state for one in system.database.run(runs.list_changes(run.id))}
+    return {one.target: one.state for one in system.database.run(list_changes(run.id))}
 
 
 def snapshot(site: WordPress) -> dict[str, str]:
@@ -97,10 +98,10 @@ def test_nothing_is_written_before_a_person_accepts_it_and_edits_are_kept(
     assert ran.out.splitlines()[-1] == "review proposed=3"
     assert snapshot(site_wordpress) == before
     (run,) = running.database.run(runs.list_runs(running.site().id))
-    changes = running.database.run(runs.list_changes(run.id))
+    changes = running.database.run(list_changes(run.id))
     numbers = [one.id for one in changes]
     edited = f"# a comment\n{numbers[0]}\tThe ferry, at noon\n{numbers[2]}\t{changes[2].proposed}\n"
-    running.database.run(runs.review(run.id, read_decisions(edited, changes)))
+    running.database.run(review(run.id, read_decisions(edited, changes)))
     running.database.run(runs.move(run.id, of=["review"], to="writing"))
     settle(running, run)
     assert [site_wordpress.alt_text(one) for one in media] == ["The ferry, at noon", "", "A boat called boat3"]
@@ -148,7 +149,7 @@ def test_an_edit_between_proposal_and_write_wins_and_is_shown(
         f"media/{third['id']}": "gone",
         f"posts/{post['id']}": "written",
     }
-    (conflict,) = system.database.run(runs.list_changes(run.id, states=["conflict"]))
+    (conflict,) = system.database.run(list_changes(run.id, states=["conflict"]))
     assert "'Ours, by hand'" in str(conflict.note)
     assert site_wordpress.alt_text(first["id"]) == "Ours, by hand"
     assert site_wordpress.content(post["id"]) == theirs.replace('alt=""', 'alt="A boat called boat2"')
@@ -283,7 +284,7 @@ def test_a_plug_in_that_refuses_one_write_fails_that_picture_alone(
         plug_in.unlink()
 
     assert states(system, run) == {f"media/{first}": "failed", f"media/{second}": "written"}
-    (failed,) = system.database.run(runs.list_changes(run.id, states=["failed"]))
+    (failed,) = system.database.run(list_changes(run.id, states=["failed"]))
     assert "Media are locked. (not_now)" in str(failed.note)
     assert site_wordpress.alt_text(first) == ""
 

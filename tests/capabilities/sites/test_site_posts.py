@@ -12,6 +12,7 @@ from test_site_alt_texts import settle
 from wordpress_site import WordPress
 
 from capabilities.sites import runs
+from capabilities.sites.changes import list_changes, review
 from capabilities.sites.runs import Run
 from pipeline.lifecycle import ClaimedItem, Outcome
 from pipeline.storage.artifacts import Artifacts, open_store
@@ -87,15 +88,13 @@ def test_a_post_gets_what_was_chosen_is_seen_before_and_undone(
 
     assert run.state == "review"
     assert fields(site_wordpress, post["id"]) == before
-    changes = system.database.run(runs.list_changes(run.id))
+    changes = system.database.run(list_changes(run.id))
     assert [one.field for one in changes] == list(PARTS)
     assert [one.draft for one in changes] == [False] * 5
-    system.database.run(runs.review(run.id, {one.id: one.proposed for one in changes}))
+    system.database.run(review(run.id, {one.id: one.proposed for one in changes}))
     system.database.run(runs.move(run.id, of=["review"], to="writing"))
     assert settle(system, run).state == "done"
-    assert {
-        one.field: one.note for one in system.database.run(runs.list_changes(run.id)) if one.state != "written"
-    } == {}
+    assert {one.field: one.note for one in system.database.run(list_changes(run.id)) if one.state != "written"} == {}
 
     after = fields(site_wordpress, post["id"])
     names = {one["id"]: one["name"] for one in site_wordpress.ask("GET", "/tags?per_page=100")}
@@ -115,6 +114,26 @@ def test_a_post_gets_what_was_chosen_is_seen_before_and_undone(
     assert files(site_wordpress) == []
 
 
+def test_a_file_that_a_kill_has_left_without_a_note_is_taken_up_again(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    post = site_wordpress.add_post("Regatta", "<p>Boats race.</p>")
+    run = begin(system, parts=["audio"])
+    (change,) = system.database.run(list_changes(run.id))
+    name = f"posts-{post['id']}-audio-{change.id}.mp3"
+    headers = {"Content_Type": "audio/mpeg", "Content_Disposition": f'attachment; filename="{name}"'}
+    left = site_wordpress.ask("POST", f"/media?post={post['id']}", MP3, **headers)
+
+    system.database.run(review(run.id, {change.id: change.proposed}))
+    system.database.run(runs.move(run.id, of=["review"], to="writing"))
+    settle(system, run)
+
+    (change,) = system.database.run(list_changes(run.id))
+    assert (change.state, change.written["made"]) == ("written", f"media/{left['id']}")
+    assert files(site_wordpress) == ["audio/mpeg"]
+
+
 def test_a_category_that_the_site_does_not_have_is_a_draft(
     add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
 ) -> None:
@@ -124,7 +143,7 @@ def test_a_category_that_the_site_does_not_have_is_a_draft(
 
     run = begin(system, parts=["categories"], at_least=0.5)
 
-    (change,) = system.database.run(runs.list_changes(run.id))
+    (change,) = system.database.run(list_changes(run.id))
     assert (run.state, change.proposed, change.draft) == ("review", ["Astronomy"], True)
 
 
@@ -137,13 +156,13 @@ def test_a_cover_that_somebody_has_chosen_meanwhile_stays_and_one_post_can_be_na
     run = begin(system, parts=["cover"], posts=[f"posts/{post['id']}"])
     theirs = site_wordpress.add_picture("theirs.jpg", picture(3))["id"]
     site_wordpress.ask("POST", f"/posts/{post['id']}", {"featured_media": theirs})
-    (change,) = system.database.run(runs.list_changes(run.id))
+    (change,) = system.database.run(list_changes(run.id))
 
-    system.database.run(runs.review(run.id, {change.id: change.proposed}))
+    system.database.run(review(run.id, {change.id: change.proposed}))
     system.database.run(runs.move(run.id, of=["review"], to="writing"))
     settle(system, run)
 
-    (change,) = system.database.run(runs.list_changes(run.id))
+    (change,) = system.database.run(list_changes(run.id))
     assert change.state == "conflict"
     assert fields(site_wordpress, post["id"])["featured_media"] == theirs
     assert files(site_wordpress) == ["image/jpeg"]

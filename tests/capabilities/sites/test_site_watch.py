@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from payers import Payer
 from ran import Ran
 from sites_fixtures import DUE, System, picture
@@ -10,8 +11,10 @@ from web_server import web_server
 from wordpress_site import WordPress, image_block
 
 from capabilities.index_check.monitors.monitor import list_monitors
+from capabilities.sites.posts import list_posts
 from capabilities.sites.working.watching import SiteWatch
 from pipeline.database import Statement
+from pipeline.settings import Settings
 
 Pressroom = Callable[..., Ran]
 SITE_DUE: Statement[int] = Statement("UPDATE site SET watch_at = now() RETURNING id", {}, len)
@@ -83,3 +86,30 @@ def test_a_feed_is_only_read_and_its_new_posts_are_monitored(
         look(system)
 
     assert monitored(system, payer) == [("/two", 1, True)]
+
+
+def test_search_engines_are_told_of_a_new_post_once_and_its_row_knows_what_followed(
+    pressroom: Pressroom, system: System, payer: Payer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRESSROOM_SUBMISSION__INDEXNOW__URL", "http://127.0.0.1:9/indexnow")
+    monkeypatch.setenv("PRESSROOM_SUBMISSION__INDEXNOW__KEY", "0123456789abcdef")
+    system.settings = Settings(data=system.settings.data)
+    with web_server() as site:
+        items = [f"<item><title>{path}</title><link>{site.url(path)}</link></item>" for path in ("/one", "/two")]
+        site.serve("/feed", FEED.format(items=items[0]).encode(), "application/rss+xml")
+        pressroom("site", "add", site.url("/feed"), "--name", "feed")
+        pressroom("site", "watch", "feed", "--index")
+        look(system)
+        site.serve("/feed", FEED.format(items="".join(items)).encode(), "application/rss+xml")
+        look(system)
+        look(system)
+        url = site.url("/two")
+
+    (post,) = system.database.run(list_posts(system.site().id))
+    (job,) = system.database.run(Statement("SELECT id, kind FROM job"))
+    (item,) = system.database.run(Statement("SELECT input FROM item"))
+    assert (post.url, post.submission_id, job["kind"]) == (url, job["id"], "index_submit")
+    assert url in str(item["input"])
+    assert post.done_at is not None
+    found, _ = system.database.run(list_monitors(payer.account_id, limit=10, offset=0))
+    assert [one.id for one in found] == [post.monitor_id]

@@ -1,22 +1,17 @@
 """What a user hears of a system that nobody has set anything for."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
-from systems import Running, only, system
-from waiting import wait_for
+from systems import Running
 
 pytestmark = pytest.mark.system
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def service(dashboard: Running) -> Running:
     """A system whose engines are the default ones."""
-    extra = {"PRESSROOM_SYNTHESIS__ENGINES": "", "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.5"}
-    with system(tmp_path_factory.mktemp("voices") / "data", *only("synthesis"), extra=extra) as running:
-        # Until the API has heard from the pool, it knows only the voices of espeak.
-        wait_for(lambda: running.ask("/tts/voices?quality=natural").json["total"])
-        yield running
+    return replace(dashboard)
 
 
 @pytest.mark.parametrize(

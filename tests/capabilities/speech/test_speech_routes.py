@@ -6,21 +6,19 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from http_service import form
-from systems import Answer, Running, only, run_command, system
+from systems import Answer, Running, run_command
 from waiting import wait_for
 
 from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.handlers.script import write_script
 from capabilities.speech.kinds.stream import SpeechStreamRequest
 from capabilities.speech.normalization.sentences import split_text
-from pipeline.accounts.ledger import discrepancies
-from pipeline.database import Database
 from pipeline.settings import Settings
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import encode_wav
@@ -33,12 +31,8 @@ SENTENCES = "The first sentence is short. Here comes a second one, which is long
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    extra = {"PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0"}
-    with system(tmp_path_factory.mktemp("speech") / "data", *only("synthesis"), extra=extra) as running:
-        yield running
-        with Database(running.database_url) as database:
-            assert database.run(discrepancies()) == []
+def service(shared_system: Running) -> Running:
+    return replace(shared_system)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +20,8 @@ from urllib.request import Request, urlopen
 
 import psycopg
 import pytest
-from systems import Running, clean_environment, command, kill, only, run_command, system
+from ran import Ran
+from systems import Running, clean_environment, command, kill, only, system
 from waiting import wait_for
 
 from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
@@ -160,21 +161,17 @@ def test_every_program_runs_once_a_queue_has_a_pool_of_one(shared: Running):
     wait_for(lambda: found() == expected, about=found)
 
 
-def test_a_second_system_on_the_same_folder_is_refused_in_one_line(shared: Running):
-    run = run_command("up", "--port", "0", "--data", str(shared.data))
-    assert run.returncode == 1
-    assert "running on" in run.stderr
-    assert run.stderr.count("\n") == 1
+def test_a_second_system_on_the_same_folder_is_refused_in_one_line(shared: Running, command_here: Callable[..., Ran]):
+    run = command_here("up", "--port", "0", "--data", str(shared.data))
+    assert run.code == 1
+    assert "running on" in run.err
+    assert run.err.count("\n") == 1
     assert status(shared.address) == 200
 
 
-def test_a_taken_port_is_an_error_unless_any_port_will_do(shared: Running, tmp_path: Path):
-    port = shared.address.rpartition(":")[2]
-    run = run_command("up", "--port", port, "--data", str(tmp_path / "data"))
-    assert (run.returncode, "--port" in run.stderr) == (1, True)
-    with system(tmp_path / "data", "--port", port, "--any-port", *only()) as other:
-        assert other.address != shared.address
-        assert status(other.address) == status(shared.address) == 200
+def test_a_taken_port_is_an_error(shared: Running, command_here: Callable[..., Ran], tmp_path: Path):
+    run = command_here("up", "--port", shared.address.rpartition(":")[2], "--data", str(tmp_path / "data"))
+    assert (run.code, "--port" in run.err) == (1, True)
 
 
 def test_requests_wait_while_the_api_starts_again(shared: Running):
@@ -199,9 +196,14 @@ def test_a_server_that_was_killed_is_started_again_with_its_data(shared: Running
     wait_for(lambda: status(shared.address) == 200)
 
 
-def test_nothing_but_data_is_left_after_a_stop_or_a_kill_and_the_next_start_finds_everything(tmp_path: Path):
+def test_nothing_but_data_is_left_after_a_stop_or_a_kill_and_the_next_start_finds_everything(
+    shared: Running, tmp_path: Path
+):
     data = tmp_path / "data"
-    with system(data, "--pool", "synthesis=2", *only("synthesis")) as first:
+    taken = ("--port", shared.address.rpartition(":")[2], "--any-port")
+    with system(data, *taken, "--pool", "synthesis=2", *only("synthesis")) as first:
+        assert first.address != shared.address
+        assert status(first.address) == status(shared.address) == 200
         assert len(next(pool for pool in supervision.pools(data) if pool.name == "synthesis").pids) == 2
         key = (data / "first-key").read_text()
         assert first.stop() == 0

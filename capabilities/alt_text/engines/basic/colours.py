@@ -110,7 +110,6 @@ def shrunk(image: Image.Image, longest: int, how: Image.Resampling = Image.Resam
 
 
 def family(name: str) -> str:
-    """Return a colour's name without its lightness."""
     return name.removeprefix("dark_").removeprefix("light_")
 
 

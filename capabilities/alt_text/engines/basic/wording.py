@@ -31,7 +31,6 @@ class Wording:
         return len(self["opening"] + self["closing"]) + 2
 
     def quoted(self, texts: Sequence[str]) -> str:
-        """Return texts in quotation marks, without the full stops at their ends."""
         return self.listed([self["opening"] + text.removesuffix(".") + self["closing"] for text in texts])
 
     def painted(self, colours: Sequence[str], paper: str | None) -> str:

@@ -47,7 +47,6 @@ def most_tokens_of(modes: Sequence[Mode], language: str) -> int:
 
 
 def longest_text(mode: Mode) -> int:
-    """Return how many characters a model may write for a mode."""
     return int(LIMITS[mode] * ROOM)
 
 

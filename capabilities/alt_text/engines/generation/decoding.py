@@ -67,7 +67,6 @@ def decode_row(tokens: Any, log_probabilities: Any, decode: Callable[[Any], str]
 
 
 def _stopping_criteria(stop: Callable[[], bool]) -> Any:
-    """Return the criteria that call `stop` after each token."""
     from transformers import StoppingCriteria, StoppingCriteriaList
 
     class AskStop(StoppingCriteria):

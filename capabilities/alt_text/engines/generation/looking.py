@@ -7,8 +7,7 @@ from typing import Literal
 
 from capabilities.alt_text.engines import Mode
 from capabilities.alt_text.engines.generation.decoding import Decoded
-from capabilities.alt_text.engines.text.cleaning import clean
-from capabilities.alt_text.engines.text.repeats import without_repeats
+from capabilities.alt_text.engines.text.cleaning import clean, without_repeats
 from capabilities.alt_text.engines.text.shaping import LIMITS
 
 Fault = Literal["empty", "long", "repeats", "unread", "copied", "language"]
@@ -64,5 +63,4 @@ def confidence_of(said: Decoded, faults: Sequence[Fault], read: Sequence[str] | 
 
 
 def bare(text: str) -> str:
-    """Return the letters and digits of a text, in small letters."""
     return "".join(filter(str.isalnum, text.casefold()))

@@ -89,7 +89,6 @@ def language_name(code: str) -> str:
 
 
 def is_decorative(text: str) -> bool:
-    """Return whether a model's answer is that a picture is an ornament."""
     return "".join(filter(str.isalpha, text)).casefold() == DECORATIVE
 
 

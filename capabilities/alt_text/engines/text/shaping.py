@@ -4,9 +4,7 @@ import re
 from collections.abc import Sequence
 
 from capabilities.alt_text.engines import Mode
-from capabilities.alt_text.engines.text.cleaning import balanced, clean, tidy
-from capabilities.alt_text.engines.text.openers import WORDS, without_opener
-from capabilities.alt_text.engines.text.repeats import without_repeats
+from capabilities.alt_text.engines.text.cleaning import WORDS, balanced, clean, tidy, without_opener, without_repeats
 from workers.engines import EngineUnavailable
 
 #: Most characters of a text (docs/alt-text.md).
@@ -67,7 +65,6 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _sentences(text: str, is_generated: bool) -> list[str]:
-    """Return the sentences with a word, capitalised, without duplicates."""
     if is_generated:
         text = without_repeats(text)
     sentences: list[str] = []

@@ -31,22 +31,18 @@ def is_boilerplate(line: str) -> bool:
 
 
 def is_step(line: str) -> bool:
-    """Return whether a line is a numbered step of a manual."""
     return _STEP.search(line) is not None
 
 
 def opens_boilerplate(heading: str) -> bool:
-    """Return whether boilerplate follows a heading."""
     return len(heading) <= LONGEST_HEADING and _SECTIONS.fullmatch(heading) is not None
 
 
 def opens_procedure(heading: str) -> bool:
-    """Return whether ingredients or steps follow a heading."""
     return len(heading) <= LONGEST_HEADING and _PROCEDURES.fullmatch(heading) is not None
 
 
 def is_named_boilerplate(names: str) -> bool:
-    """Return whether an element's class or id names boilerplate."""
     for name in names.lower().replace("_", "-").split():
         if name in _CLASSES or not _CLASSES.isdisjoint(name.split("-")):
             return True

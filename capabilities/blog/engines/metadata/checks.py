@@ -56,7 +56,6 @@ def clean_excerpt(text: str) -> str:
 
 
 def clean_tag(text: str) -> str | None:
-    """Return a tag in its final form, or None if it can be no tag."""
     if any(pattern.search(text) for pattern in (ADDRESSES, FILES, PROFANE)):
         return None
     tag = _EDGE.sub("", " ".join(_MARKUP.sub(" ", visible(text)).split()).replace("İ", "i").lower())
@@ -67,7 +66,6 @@ def clean_tag(text: str) -> str | None:
 
 
 def unique_tags(tags: Iterable[str], most: int = MOST_TAGS) -> tuple[str, ...]:
-    """Return the usable tags without repeats in another number or case."""
     kept: dict[tuple[str, ...], str] = {}
     for written in tags:
         tag = clean_tag(written)

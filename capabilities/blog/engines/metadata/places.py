@@ -28,7 +28,6 @@ _CAPITALS = regex.compile(r"\p{Lu}|\p{Ll}")
 
 
 def places_in(text: str, language: Language) -> Counter[str]:
-    """Count the places that a text names, in lower case."""
     names = _names(language.code)
     if _CAPITALS.search(text) is None or language.code in ("zh", "ja", "ko", "th", "ar", "he", "hi", "fa"):
         # Without capitals a name may begin anywhere; the known ones are long enough.

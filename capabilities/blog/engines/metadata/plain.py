@@ -70,7 +70,6 @@ class _Section(Enum):
 
     @classmethod
     def of(cls, heading: str) -> Self:
-        """Return the kind of text that follows a heading, by its words."""
         if opens_boilerplate(heading):
             return cls(cls.BOILERPLATE)
         return cls(cls.PROCEDURE if opens_procedure(heading) else cls.TEXT)
@@ -107,7 +106,6 @@ def plain_text(content: str) -> str:
 
 
 def lines_of(content: str) -> list[PostLine]:
-    """Return the lines of a post, without boilerplate."""
     if not content.strip():
         return []
     found: list[PostLine] = []
@@ -131,7 +129,6 @@ def visible(text: str) -> str:
 
 
 def _lines(content: str) -> Iterator[PostLine]:
-    """Yield the lines of HTML with their spaces."""
     # The parser would believe the text's own `charset`, so it gets bytes and their encoding.
     data = content.encode("utf-8", "replace")
     try:

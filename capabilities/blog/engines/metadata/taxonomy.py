@@ -18,7 +18,6 @@ SHORTEST_TAG, LONGEST_TAG = 2, 40
 
 
 def _listed(line: object) -> tuple[str, ...]:
-    """Return the words of a line, which are separated by commas."""
     if not isinstance(line, str):
         raise ValueError("Input should be a valid string")  # noqa: TRY004  # pydantic translates no TypeError
     return tuple(dict.fromkeys(word for word in (" ".join(part.lower().split()) for part in line.split(",")) if word))
@@ -60,7 +59,6 @@ class Category(BaseModel):
 
     @property
     def words(self) -> dict[str, Words]:
-        """Return its words by language."""
         return self.__pydantic_extra__
 
     def cues_in(self, language: str) -> tuple[str, ...]:
@@ -89,7 +87,6 @@ class Cues:
         self._shortest_stem = min(map(len, self.stems), default=1)
 
     def of_word(self, word: str) -> AbstractSet[str]:
-        """Return the categories that a word in lower case suggests."""
         if found := self.words.get(word):
             return found
         # The longest stem: `gift*` says less than `gift shop*`.
@@ -118,11 +115,9 @@ class Taxonomy(BaseModel):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Return the names of all categories, in the file's order."""
         return tuple(category.name for category in self.category)
 
     def cues(self, language: str) -> Cues:
-        """Return the cues of a language."""
         if language not in self._cues:
             self._cues[language] = Cues(self.category, language)
         return self._cues[language]

@@ -8,9 +8,7 @@ from typing import Any
 from PIL import ImageOps
 
 from capabilities.blog.engines.pictures import STYLES, Brief, Painted
-from capabilities.blog.engines.pictures.diffusion.diffusion import MAX_BYTES, prompt_of
-from capabilities.blog.engines.pictures.encoding import CONTENT_TYPE, encoded
-from capabilities.blog.engines.pictures.wording import generated
+from capabilities.blog.engines.pictures.diffusion.diffusion import COVER, photograph, prompt_of
 from pipeline.errors import PressroomError
 from workers.engines import never
 from workers.engines.endpoints.client import Call
@@ -18,8 +16,6 @@ from workers.engines.endpoints.endpoint import EndpointEngine
 from workers.engines.endpoints.errors import AnswerInvalid, EndpointBusy, EndpointFailed, RequestRefused
 from workers.media.images.reading import read_picture
 
-#: A cover's size in pixels.
-COVER = (1_200, 630)
 #: Sizes in the order in which they are tried, the nearest first: of free models, of gpt-image and of dall-e-3.
 SIZES = ("1216x640", "1536x1024", "1792x1024", "1024x1024")
 #: Largest picture that a server may send.
@@ -74,8 +70,7 @@ class EndpointPainter(EndpointEngine):
         except PressroomError as error:
             return error
         cover = ImageOps.fit(image.convert("RGB"), COVER)
-        description = generated(brief.language, brief.style, brief.title)
-        return Painted(encoded(cover, MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False)
+        return photograph(cover, brief)
 
     def _file(self, answer: bytes) -> bytes:
         """Return the picture of an answer. A link is not followed: it leads to a host that nobody has named."""

@@ -12,12 +12,10 @@ ENGINES: Mapping[str, str] = {
     "searxng": "capabilities.index_check.engines.search.searxng:Searxng",
     "duckduckgo": "capabilities.index_check.engines.search.result_pages:DuckDuckGo",
     "bing": "capabilities.index_check.engines.search.result_pages:Bing",
-    "google": "capabilities.index_check.engines.search.google:Google",
 }
 
 
 def advise(providers: Sequence[Any]) -> Iterator[str]:
-    """Yield the limits of the providers that are set up."""
     ready = [provider for provider in providers if provider.readiness() is None]
     apis = {getattr(provider, "index", "") for provider in ready if getattr(provider, "is_api", False)}
     if ready and not apis:
@@ -25,7 +23,6 @@ def advise(providers: Sequence[Any]) -> Iterator[str]:
             "without a key, pages made for people are asked, which may block this address or leave results out at any"
             " time: a page that they miss may still be indexed"
         )
-    # Google's own pages need JavaScript.
     if ready and "google" not in apis:
         keys = ("SERPER", "SERPAPI", "DATAFORSEO")
         yield (

@@ -53,7 +53,6 @@ class DataForSeo(ApiProvider):
         return None if ":" in self.key else "PRESSROOM_SEARCH__DATAFORSEO__API_KEY has to be login:password"
 
     def is_askable(self, query: str) -> bool:
-        """Return whether a query is short enough as it is sent."""
         return len(_escaped(query)) <= self.max_query
 
     def request(self, query: str) -> SearchRequest:
@@ -63,7 +62,6 @@ class DataForSeo(ApiProvider):
         return SearchRequest(self.url, "POST", json=[task], headers={"Authorization": f"Basic {login}"})
 
     def meaning(self, reply: Reply) -> Reply:
-        """Return a reply with the status that the code in it means."""
         document = document_of(reply) if reply.is_success else None
         code = _code(document) if document else None
         if code is None or code == OK:
@@ -77,7 +75,6 @@ class DataForSeo(ApiProvider):
         return [item for item in items if item.get("type") in self.organic]
 
     def is_valid(self, document: dict[str, Any]) -> bool:
-        """Return whether it says that nothing was found, or that a search ran."""
         code, results = _code(document), _results(document)
         return code == NO_RESULTS or (code == OK and bool(results) and all("items" in result for result in results))
 
@@ -87,7 +84,6 @@ def _results(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _code(document: dict[str, Any]) -> int | None:
-    """Return an answer's code, or its one task's if the answer itself is good."""
     code = document.get("status_code")
     tasks = objects(document.get("tasks"))
     if code == OK and tasks:

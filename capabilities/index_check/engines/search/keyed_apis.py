@@ -22,7 +22,6 @@ class Serper(ApiProvider):
         return SearchRequest(self.url, "POST", json={"q": query, "num": 10}, headers={"X-API-KEY": self.key})
 
     def is_valid(self, document: dict[str, Any]) -> bool:
-        """Return whether the list is there, and empty."""
         return document.get("organic") == []
 
 
@@ -44,7 +43,6 @@ class SerpApi(ApiProvider):
         return SearchRequest(self.url, query={**asked, "api_key": self.key})
 
     def is_valid(self, document: dict[str, Any]) -> bool:
-        """Return whether it says that there are no organic results."""
         about = document.get("search_information")
         return isinstance(about, dict) and "empty" in str(about.get("organic_results_state")).lower()
 

@@ -33,7 +33,6 @@ class DuckDuckGo(PageProvider):
     none_words = re.compile(r"No {1,2}results\.")
 
     def links(self, soup: BeautifulSoup) -> list[str]:
-        """Return the links of rows that are no ads."""
         tags = soup.select(DUCKDUCKGO_ROWS, limit=MAX_ROWS)
         return [self.href_of(tag) for tag in tags if tag.find_parent(class_=DUCKDUCKGO_ADS) is None]
 

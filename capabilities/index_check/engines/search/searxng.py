@@ -56,6 +56,5 @@ class Searxng(Provider):
 
 
 def _engines_of(row: dict[str, Any]) -> list[str]:
-    """Return the engines that have listed a row."""
     named = row.get("engines")
     return [str(engine)[:100] for engine in (named if isinstance(named, list) else [row.get("engine")]) if engine]

@@ -23,7 +23,6 @@ class SubmittedSite:
 
     @property
     def origin(self) -> str:
-        """The address of its root, without a final slash."""
         return f"{'https' if self.is_secure else 'http'}://{self.host}"
 
 

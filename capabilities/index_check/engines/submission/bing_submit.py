@@ -56,7 +56,6 @@ class BingSubmit(SubmissionEngine):
         return True
 
     def submit(self, site: SubmittedSite, urls: Sequence[str]) -> Sequence[SubmissionVerdict]:
-        """Submit as many URLs as the quota has room for."""
         quota = self._quota(site)
         if isinstance(quota, SubmissionVerdict):
             return [quota] * len(urls)
@@ -71,7 +70,6 @@ class BingSubmit(SubmissionEngine):
         return verdicts + [SPENT] * (len(urls) - len(verdicts))
 
     def _quota(self, site: SubmittedSite) -> int | SubmissionVerdict:
-        """Return how many URLs Bing still takes of a site, today and this month."""
         found = self._ask(f"{self._url}/GetUrlSubmissionQuota", {"siteUrl": site.origin, **self._key})
         if isinstance(found, SubmissionVerdict):
             return found

@@ -45,7 +45,6 @@ class SubmissionEngine:
             return SubmissionVerdict("page_too_large", f"{self.title} sent too large an answer")
 
     def _judge(self, reply: Reply) -> SubmissionVerdict:
-        """Return the verdict on a status that the engine does not document."""
         cause = f"{self.title} answers with HTTP {reply.status}"
         if reply.status == 429:
             return SubmissionVerdict("throttled", f"{cause}: too many submissions", wait=reply.retry_after())

@@ -47,7 +47,6 @@ class SiteKey:
         return URL(url).raw_path.startswith(URL(self.location).raw_path.rpartition("/")[0] + "/")
 
     def remedy(self, site: SubmittedSite) -> str:
-        """Return what the site's owner has to do."""
         return (
             f"Serve a text file with the site's IndexNow key, and nothing else, at {self.shown(site)}; "
             f"to check it, the operator runs `pressroom indexnow check {site.host if site.is_secure else site.origin}`."

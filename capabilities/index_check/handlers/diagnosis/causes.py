@@ -74,7 +74,6 @@ def _causes(page: PageFacts, site: DiagnosedSite | None, robots: RobotsFile | No
 
 
 def _is_elsewhere(url: str | None, page: str) -> bool:
-    """Return whether a URL belongs to another page."""
     return url is not None and match_key(url) != match_key(page)
 
 

@@ -10,7 +10,7 @@ from capabilities.index_check.handlers.diagnosis.page import PageFacts, look_at
 from capabilities.index_check.handlers.diagnosis.sites import DiagnosedSite, Sites
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.results.raw_result import Diagnosis, RawResult
-from capabilities.index_check.settings import DiagnosisSettings, SearchSettings
+from capabilities.index_check.settings import SearchSettings
 from pipeline.downloads.targets import shown
 from pipeline.downloads.web import Web
 from pipeline.kind import as_json
@@ -24,25 +24,73 @@ log = get_logger(__name__)
 GRACE_SECONDS = 5.0
 
 
-class Diagnostician:
-    """Looks at pages and their sites, within one event loop."""
+class Diagnosing:
+    """Adds diagnoses to outcomes. Its thread and event loop start with the first one. Thread-safe."""
 
-    def __init__(self, web: Web, settings: DiagnosisSettings) -> None:
-        self._web = web
-        self._settings = settings
-        self._sites = Sites(web, settings)
+    def __init__(self, settings: Settings) -> None:
+        self._fetch = settings.fetch
+        self._settings = settings.of(SearchSettings).diagnosis
+        self._guard = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def diagnose(self, job_id: UUID, url: str) -> Diagnosis:
-        """Return why a page may be in no results. Raises TimeoutError if its host was busy with our other requests."""
-        page, site = await asyncio.gather(self._page(url), self._site(job_id, url))
-        return diagnosis_of(page, site)
+    def explain(self, task: Task[UrlInput], outcome: Outcome[RawResult]) -> Outcome[RawResult]:
+        """Return an outcome, with a diagnosis if its request wants one and the page is not indexed."""
+        if not task.input.diagnose or task.input.fault is not None or not _wants_one(outcome) or task.is_stopped():
+            return outcome
+        diagnosis = self._diagnosis(task)
+        if diagnosis is not None and isinstance(outcome, Done):
+            return replace(outcome, output=outcome.output.model_copy(update={"diagnosis": diagnosis}))
+        if diagnosis is not None and isinstance(outcome, Failed):
+            outcome.error.details["diagnosis"] = as_json(diagnosis)
+        return outcome
 
-    async def close(self) -> None:
+    def close(self) -> None:
+        with self._guard:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            asyncio.run_coroutine_threadsafe(self._end(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+
+    def _diagnosis(self, task: Task[UrlInput]) -> Diagnosis | None:
+        """Return a diagnosis, or None if it failed: a page's effect on our parsers must not cost a paid answer."""
+        work = asyncio.run_coroutine_threadsafe(self.diagnose(task.job_id, task.input.url), self._opened())
+        try:
+            error = work.exception(2 * self._settings.seconds + GRACE_SECONDS)
+        except TimeoutError as late:
+            work.cancel()
+            error = late
+        if error is None:
+            return work.result()
+        if isinstance(error, TimeoutError):
+            log.info("no turn for a diagnosis", index=task.index)
+        else:
+            log.error("page not diagnosed", index=task.index, exc_info=error)
+        return None
+
+    def _opened(self) -> asyncio.AbstractEventLoop:
+        with self._guard:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=_run_forever, args=(self._loop,), name="diagnosis", daemon=True).start()
+                asyncio.run_coroutine_threadsafe(self._begin(), self._loop).result()
+            return self._loop
+
+    async def _begin(self) -> None:
+        web = Web(self._fetch, user_agent=self._settings.user_agent, per_host=self._settings.per_host)
+        self._web = await web.__aenter__()
+        self._sites = Sites(self._web, self._settings)
+
+    async def _end(self) -> None:
         running = asyncio.all_tasks() - {asyncio.current_task()}
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self._web.__aexit__()
+
+    async def diagnose(self, job_id: UUID, url: str) -> Diagnosis:
+        """Return why a page may be in no results. Raises TimeoutError if its host was busy with our other requests."""
+        page, site = await asyncio.gather(self._page(url), self._site(job_id, url))
+        return diagnosis_of(page, site)
 
     async def _page(self, url: str) -> PageFacts:
         loop, began = asyncio.get_running_loop(), False
@@ -68,64 +116,6 @@ class Diagnostician:
                 return await self._sites.of(job_id, url)
         except (TimeoutError, ValueError):
             return None
-
-
-class Diagnosing:
-    """Adds diagnoses to outcomes. Its thread starts with the first one. Thread-safe."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._fetch = settings.fetch
-        self._settings = settings.of(SearchSettings).diagnosis
-        self._guard = threading.Lock()
-        self._running: tuple[asyncio.AbstractEventLoop, Diagnostician] | None = None
-
-    def explain(self, task: Task[UrlInput], outcome: Outcome[RawResult]) -> Outcome[RawResult]:
-        """Return an outcome, with a diagnosis if its request wants one and the page is not indexed."""
-        if not task.input.diagnose or task.input.fault is not None or not _wants_one(outcome) or task.is_stopped():
-            return outcome
-        diagnosis = self._diagnose(task)
-        if diagnosis is not None and isinstance(outcome, Done):
-            return replace(outcome, output=outcome.output.model_copy(update={"diagnosis": diagnosis}))
-        if diagnosis is not None and isinstance(outcome, Failed):
-            outcome.error.details["diagnosis"] = as_json(diagnosis)
-        return outcome
-
-    def close(self) -> None:
-        with self._guard:
-            running, self._running = self._running, None
-        if running is not None:
-            loop, diagnostician = running
-            asyncio.run_coroutine_threadsafe(diagnostician.close(), loop).result()
-            loop.call_soon_threadsafe(loop.stop)
-
-    def _diagnose(self, task: Task[UrlInput]) -> Diagnosis | None:
-        """Return a diagnosis, or None if it failed: a page's effect on our parsers must not cost a paid answer."""
-        loop, diagnostician = self._opened()
-        work = asyncio.run_coroutine_threadsafe(diagnostician.diagnose(task.job_id, task.input.url), loop)
-        try:
-            error = work.exception(2 * self._settings.seconds + GRACE_SECONDS)
-        except TimeoutError as late:
-            work.cancel()
-            error = late
-        if error is None:
-            return work.result()
-        if isinstance(error, TimeoutError):
-            log.info("no turn for a diagnosis", index=task.index)
-        else:
-            log.error("page not diagnosed", index=task.index, exc_info=error)
-        return None
-
-    def _opened(self) -> tuple[asyncio.AbstractEventLoop, Diagnostician]:
-        with self._guard:
-            if self._running is None:
-                loop = asyncio.new_event_loop()
-                threading.Thread(target=_run_forever, args=(loop,), name="diagnosis", daemon=True).start()
-                self._running = loop, asyncio.run_coroutine_threadsafe(self._open(), loop).result()
-            return self._running
-
-    async def _open(self) -> Diagnostician:
-        web = Web(self._fetch, user_agent=self._settings.user_agent, per_host=self._settings.per_host)
-        return Diagnostician(await web.__aenter__(), self._settings)
 
 
 def _wants_one(outcome: Outcome[RawResult]) -> bool:

@@ -160,7 +160,6 @@ class _Elements:
 
 
 def _parse(body: bytes, charset: str | None) -> _Elements:
-    """Return a document's elements, as far as it can be read."""
     seen = _Elements()
     try:
         parser = lxml.etree.HTMLParser(target=seen, encoding=charset, huge_tree=False, no_network=True)

@@ -67,7 +67,6 @@ class Sites:
         self._reading: OrderedDict[tuple[UUID, str], asyncio.Task[DiagnosedSite]] = OrderedDict()
 
     async def of(self, job_id: UUID, url: str) -> DiagnosedSite:
-        """Return the facts about a URL's site, read for the first caller."""
         origin = str(URL(url).origin())
         key = (job_id, origin)
         if key not in self._reading:

@@ -1,5 +1,5 @@
 """Flows: one function a capability, written once for both clients."""
 
-from pressroom.flows import account, index, jobs, posts, speech, uploads
+from pressroom.flows import account, books, index, jobs, posts, speech, uploads
 
-__all__ = ["account", "index", "jobs", "posts", "speech", "uploads"]
+__all__ = ["account", "books", "index", "jobs", "posts", "speech", "uploads"]

@@ -12,10 +12,9 @@ from tiny_gguf import build_gguf
 from capabilities.alt_text.engines import MODES, CaptionRequest
 from capabilities.alt_text.engines.endpoint import EndpointCaptioner
 from capabilities.alt_text.engines.llama import Llama
-from capabilities.alt_text.engines.text.shaping import LIMITS, NothingSaid
+from capabilities.alt_text.engines.text.shaping import LIMITS
 from capabilities.alt_text.kinds.fields import Hints
 from capabilities.alt_text.settings import CaptioningSettings
-from pipeline.offers.languages import LanguageNotSupported
 from pipeline.settings import Settings
 from workers.engines.endpoints.errors import AnswerInvalid, EndpointBusy
 
@@ -58,17 +57,6 @@ def test_all_texts_of_a_picture_come_with_one_request_and_are_judged_as_every_mo
     assert sorted(requests[0].body["response_format"]["json_schema"]["schema"]["required"]) == sorted(MODES)
 
 
-def test_a_faulty_text_is_asked_for_once_more(engine: Engine) -> None:
-    def loop_first(body: Any) -> Any:
-        is_first = "rewrite" not in str(body["messages"]).lower() and len(server.paths()) == 1
-        return chat({"short": "dog dog dog dog dog dog dog dog" if is_first else DOG})
-
-    with ModelServer({PATH: loop_first}) as server:
-        (caption,) = engine(server.url).caption([request()])
-        assert len(server.paths()) == 2
-    assert caption["short"].text == DOG  # type: ignore[index]
-
-
 def test_one_picture_that_the_server_refuses_takes_no_other_away(engine: Engine) -> None:
     def odd(body: Any) -> Any:
         return chat("I can't help with that.") if "Odd page" in str(body["messages"]) else chat({"short": DOG})
@@ -77,23 +65,6 @@ def test_one_picture_that_the_server_refuses_takes_no_other_away(engine: Engine)
         refusal, caption = engine(server.url).caption([request(page_title="Odd page"), request(1)])
     assert isinstance(refusal, AnswerInvalid)
     assert caption["short"].text == DOG  # type: ignore[index]
-
-
-def test_ten_times_the_text_is_cut_and_an_empty_one_is_none(engine: Engine) -> None:
-    with ModelServer({PATH: chat({"short": f"{DOG}. " * 30})}) as server:
-        captioner = engine(server.url)
-        (long,) = captioner.caption([request()])
-        server.answers[PATH] = chat({"short": " "})
-        (empty,) = captioner.caption([request()])
-    assert len(long["short"].text) <= LIMITS["short"]  # type: ignore[index]
-    assert isinstance(empty, NothingSaid)
-
-
-def test_a_language_that_nobody_asks_a_model_for_is_not_sent(engine: Engine) -> None:
-    with ModelServer({"/models": {}}) as server:
-        (found,) = engine(server.url).caption([request(language="tlh")])
-        assert server.paths() == []
-    assert isinstance(found, LanguageNotSupported)
 
 
 def test_a_server_that_asks_for_a_pause_says_until_when(engine: Engine) -> None:

@@ -101,10 +101,6 @@ def test_the_better_of_two_faulty_texts_is_taken_and_is_not_trusted(told: Told) 
     assert say(told, "A tin of “Nordlicht tea”").confidence > say(told, "A tin of tea").confidence
 
 
-def test_a_second_look_that_says_nothing_leaves_the_first_text(told: Told) -> None:
-    assert say(told, "A tin of “Sudwind coffee”", "").text == "A tin of “Sudwind coffee”"
-
-
 def test_a_reader_that_fails_costs_nobody_the_text(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ReadingFailed("a kernel gave up")

@@ -72,12 +72,6 @@ def test_a_draft_waits_for_an_engine_that_is_being_loaded_and_a_text_does_not() 
     assert isinstance(handler.run([Task("r")])[0], Done)
 
 
-def test_a_text_that_is_no_draft_costs_its_price_and_advises_nothing() -> None:
-    (outcome,) = handler_of(Web(r=png("red")), Painter()).run([Task("r")])
-
-    assert (outcome.credits, outcome.output.advice) == (None, None)
-
-
 def test_a_draft_that_is_remembered_is_free_too() -> None:
     redis, engine = Redis(), Unsure()
     handler = handler_of(Web(r=png("red")), engine, cache=CaptionCache(redis, keep_for=DAY))

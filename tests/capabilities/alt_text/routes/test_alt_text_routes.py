@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,14 @@ TEXT = {"short": "A chair.", "long": "A red chair by a window.", "seo": "Red cha
 
 
 @pytest.fixture
-def painter(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
-    """A worker for pictures; there is nothing behind a URL with `missing` in it."""
+def alt(service: Service, client: Payer, api_database: Database, redis_server: str) -> Iterator["AltTexts"]:
     cancel_open_jobs(api_database)
     with redis.Redis.from_url(redis_server) as connection:
-        yield ManualWorker(api_database, connection)
+        yield AltTexts(service, client, ManualWorker(api_database, connection))
 
 
 def describe(item: ClaimedItem) -> Outcome:
+    """Describe a picture; there is nothing behind a URL with `missing` in it."""
     if "missing" in item.input["image_url"]:
         error = {"status": 400, "error": "Invalid Request", "message": "Nothing there.", "code": "image_unreachable"}
         return Outcome(item.item_id, "failed", 0, error=error)
@@ -40,25 +41,41 @@ def describe(item: ClaimedItem) -> Outcome:
     return Outcome(item.item_id, "done", item.price, output, engine="vlm")
 
 
-def work(painter: ManualWorker) -> list[ClaimedItem]:
-    """Describe what there is, as one claim; returns its items."""
-    items = painter.database.run(claim({"alt_text": 100}, lease_for=timedelta(seconds=30)))
-    if items:
-        taken = painter.database.run(report(items[0].lease_id, [describe(item) for item in items]))
-        notices.add_notice(painter.client, {one.job_id for one in taken if one.job_state})
-    return items
+@dataclass
+class AltTexts:
+    """The alt texts of an account over HTTP, and a worker for them."""
 
+    service: Service
+    client: Payer
+    worker: ManualWorker
 
-def ask(service: Service, client: Payer, painter: ManualWorker, path: str, body: Any) -> Answer:
-    """Submit, have the work done, and return what the route answers."""
-    job_id = service.submit(body, client.api_key, path)
-    work(painter)
-    return service.get(f"/jobs/{job_id}/result", client.api_key)
+    def work(self) -> list[ClaimedItem]:
+        """Describe what there is, as one claim; returns its items."""
+        items = self.worker.database.run(claim({"alt_text": 100}, lease_for=timedelta(seconds=30)))
+        if items:
+            taken = self.worker.database.run(report(items[0].lease_id, [describe(item) for item in items]))
+            notices.add_notice(self.worker.client, {one.job_id for one in taken if one.job_state})
+        return items
+
+    def get(self, path: str) -> Answer:
+        return self.service.get(path, self.client.api_key)
+
+    def post(self, path: str, body: Any, **headers: str) -> Answer:
+        return self.service.post(path, body, self.client.api_key, **headers)
+
+    def submit(self, path: str, body: Any) -> str:
+        return self.service.submit(body, self.client.api_key, path)
+
+    def ask(self, path: str, body: Any) -> Answer:
+        """Submit, have the work done, and return what the route answers."""
+        job_id = self.submit(path, body)
+        self.work()
+        return self.get(f"/jobs/{job_id}/result")
 
 
 @pytest.mark.parametrize("route", ["/generate", "/atg/generate"])
-def test_a_picture_gets_a_text(service: Service, client: Payer, painter: ManualWorker, route: str) -> None:
-    answer = ask(service, client, painter, route, {"image_url": URL, "language": "en-US"})
+def test_a_picture_gets_a_text(alt: AltTexts, route: str) -> None:
+    answer = alt.ask(route, {"image_url": URL, "language": "en-US"})
 
     assert answer.status == 200
     assert answer.json == {
@@ -70,23 +87,19 @@ def test_a_picture_gets_a_text(service: Service, client: Payer, painter: ManualW
         "origin": "synthetic",
     }
     assert (answer.headers["x-engine"], answer.headers["x-credits-used"]) == ("vlm", "1")
-    usage = service.get("/usage", client.api_key).json
+    usage = alt.get("/usage").json
     assert (usage["usage_by_endpoint"], usage["credits_by_endpoint"]) == ({route: 1}, {route: 1})
 
 
-def test_a_picture_that_can_t_be_had_is_a_refusal_with_its_code_and_costs_nothing(
-    service: Service, client: Payer, painter: ManualWorker
-) -> None:
-    answer = ask(service, client, painter, "/generate", {"image_url": "https://shop.example/missing.jpg"})
+def test_a_picture_that_can_t_be_had_is_a_refusal_with_its_code_and_costs_nothing(alt: AltTexts) -> None:
+    answer = alt.ask("/generate", {"image_url": "https://shop.example/missing.jpg"})
 
     assert (answer.status, answer.code) == (400, "image_unreachable")
     assert answer.headers["x-credits-used"] == "0"
-    assert service.get("/usage", client.api_key).json["credits_remaining"] == 1_000
+    assert alt.get("/usage").json["credits_remaining"] == 1_000
 
 
-def test_a_batch_answers_in_order_and_failures_stand_in_their_places(
-    service: Service, client: Payer, painter: ManualWorker
-) -> None:
+def test_a_batch_answers_in_order_and_failures_stand_in_their_places(alt: AltTexts) -> None:
     images = [
         {"image_url": URL},
         {"image_url": "https://shop.example/missing.jpg", "mode": "long"},
@@ -94,7 +107,7 @@ def test_a_batch_answers_in_order_and_failures_stand_in_their_places(
         {"image_url": URL, "mode": "all", "language": "pt-BR"},
         {"image_url": URL, "mode": "seo"},
     ]
-    answer = ask(service, client, painter, "/batch", {"images": images})
+    answer = alt.ask("/batch", {"images": images})
 
     assert answer.status == 200
     assert [answer.json[name] for name in ("total", "successful", "failed")] == [5, 3, 2]
@@ -126,37 +139,31 @@ def test_a_batch_answers_in_order_and_failures_stand_in_their_places(
     assert answer.headers["x-credits-used"] == "3"
 
 
-def test_a_batch_of_failures_alone_is_answered_all_the_same(
-    service: Service, client: Payer, painter: ManualWorker
-) -> None:
+def test_a_batch_of_failures_alone_is_answered_all_the_same(alt: AltTexts) -> None:
     missing = {"image_url": "https://shop.example/missing.jpg"}
-    answer = ask(service, client, painter, "/batch", {"images": [missing, missing]})
+    answer = alt.ask("/batch", {"images": [missing, missing]})
 
     assert answer.status == 200
     assert [answer.json[name] for name in ("total", "successful", "failed")] == [2, 0, 2]
-    assert service.get("/usage", client.api_key).json["credits_remaining"] == 1_000
+    assert alt.get("/usage").json["credits_remaining"] == 1_000
 
 
-def test_a_cancelled_batch_shows_what_was_done_and_what_was_not(
-    service: Service, client: Payer, painter: ManualWorker
-) -> None:
-    job_id = service.submit({"images": [{"image_url": URL}]}, client.api_key, "/batch")
-    assert service.post(f"/jobs/{job_id}/cancel", {}, client.api_key).status == 200
+def test_a_cancelled_batch_shows_what_was_done_and_what_was_not(alt: AltTexts) -> None:
+    job_id = alt.submit("/batch", {"images": [{"image_url": URL}]})
+    assert alt.post(f"/jobs/{job_id}/cancel", {}).status == 200
 
-    (result,) = service.get(f"/jobs/{job_id}/result", client.api_key).json["results"]
+    (result,) = alt.get(f"/jobs/{job_id}/result").json["results"]
 
     assert (result["alt_text"], result["code"], result["credits_used"]) == (None, "job_cancelled", 0)
 
 
-def test_pictures_of_batches_and_single_ones_are_claimed_together(
-    service: Service, client: Payer, painter: ManualWorker
-) -> None:
-    single = service.submit({"image_url": URL}, client.api_key, "/generate")
+def test_pictures_of_batches_and_single_ones_are_claimed_together(alt: AltTexts) -> None:
+    single = alt.submit("/generate", {"image_url": URL})
     images = [{"image_url": URL, "source": "wordpress"}] * 2
-    batch = service.submit({"images": images}, client.api_key, "/batch")
+    batch = alt.submit("/batch", {"images": images})
 
-    assert [str(item.job_id) for item in work(painter)] == [single, batch, batch]
-    jobs = service.get("/jobs?kind=alt_text_batch", client.api_key).json
+    assert [str(item.job_id) for item in alt.work()] == [single, batch, batch]
+    jobs = alt.get("/jobs?kind=alt_text_batch").json
     assert jobs[0]["source"] == "wordpress"
     assert [job["id"] for job in jobs] == [batch]
     assert jobs[0]["progress"] == {"done": 2, "total": 2, "failed": 0, "unit": "images"}
@@ -176,8 +183,8 @@ def test_pictures_of_batches_and_single_ones_are_claimed_together(
         ({"image_url": URL, "language": "e'; --"}, "language"),
     ],
 )
-def test_a_faulty_field_is_named(service: Service, client: Payer, body: Any, field: str) -> None:
-    answer = service.post("/generate", body, client.api_key)
+def test_a_faulty_field_is_named(alt: AltTexts, body: Any, field: str) -> None:
+    answer = alt.post("/generate", body)
 
     assert answer.status == 400
     assert [fault["field"] for fault in answer.json["details"]] == [field]
@@ -187,12 +194,12 @@ def test_a_faulty_field_is_named(service: Service, client: Payer, body: Any, fie
     "url",
     ["chair.jpg", "file:///etc/passwd", "https://", "https://user:secret@shop.example/", "data:image/png;base64,"],
 )
-def test_what_is_no_url_is_refused_without_a_job(service: Service, client: Payer, url: str) -> None:
-    answer = service.post("/generate", {"image_url": url}, client.api_key)
+def test_what_is_no_url_is_refused_without_a_job(alt: AltTexts, url: str) -> None:
+    answer = alt.post("/generate", {"image_url": url})
 
     assert (answer.status, answer.code) == (400, "image_url_invalid")
     assert "secret" not in answer.body.decode()
-    assert service.get("/jobs", client.api_key).headers["x-total-count"] == "0"
+    assert alt.get("/jobs").headers["x-total-count"] == "0"
 
 
 @pytest.mark.parametrize(
@@ -208,21 +215,19 @@ def test_what_is_no_url_is_refused_without_a_job(service: Service, client: Payer
         ([{"image_url": URL, "source": "fax"}], "images.0.source"),
     ],
 )
-def test_a_faulty_field_of_a_picture_in_a_batch_is_named(
-    service: Service, client: Payer, images: Any, field: str
-) -> None:
-    answer = service.post("/batch", {"images": images}, client.api_key)
+def test_a_faulty_field_of_a_picture_in_a_batch_is_named(alt: AltTexts, images: Any, field: str) -> None:
+    answer = alt.post("/batch", {"images": images})
 
     assert answer.status == 400
     assert [fault["field"] for fault in answer.json["details"]] == [field]
 
 
-def test_too_many_pictures_are_refused_with_the_operator_s_limit(service: Service, start: Start, client: Payer) -> None:
-    answer = service.post("/batch", {"images": [{"image_url": URL}] * 101}, client.api_key)
+def test_too_many_pictures_are_refused_with_the_operator_s_limit(alt: AltTexts, start: Start) -> None:
+    answer = alt.post("/batch", {"images": [{"image_url": URL}] * 101})
     assert (answer.status, answer.code) == (400, "too_many_images")
     assert "at most 100" in answer.json["message"]
     with start(CAPTIONING__MAX_IMAGES="2") as strict:
-        answer = strict.post("/batch", {"images": [{"image_url": URL}] * 3}, client.api_key)
+        answer = strict.post("/batch", {"images": [{"image_url": URL}] * 3}, alt.client.api_key)
         assert (answer.status, answer.code) == (400, "too_many_images")
 
 

@@ -17,8 +17,8 @@ from capabilities.alt_text.engines import Caption, CaptionRequest, Captions
 from capabilities.blog.engines.metadata import Metadata, Post
 from capabilities.blog.engines.pictures import STYLES, Brief, Painted
 from capabilities.blog.handlers.blog import BlogHandler
-from capabilities.blog.handlers.writing import MetadataInvalid, check_metadata
-from capabilities.blog.kinds.cover_record_table import POSTS, PostLooks, add_looks, recent_looks
+from capabilities.blog.handlers.looks import POSTS, PostLooks, add_looks, recent_looks
+from capabilities.blog.handlers.writing import check_metadata
 from capabilities.blog.kinds.metadata import BlogMetadataRequest
 from pipeline.database import Database
 from pipeline.errors import NotReady, PressroomError, ServiceUnavailable
@@ -457,7 +457,7 @@ def test_it_offers_both_families_and_needs_only_one_that_writes() -> None:
 def test_metadata_that_breaks_a_promise_is_noticed(changes: dict[str, Any]) -> None:
     fields = {"excerpt": GOOD.excerpt, "category": GOOD.category, "tags": GOOD.tags, **changes}
     check_metadata(GOOD)
-    with pytest.raises(MetadataInvalid):
+    with pytest.raises(PressroomError, match="The engine wrote"):
         check_metadata(Metadata(**fields))
 
 

@@ -32,9 +32,7 @@ def test_a_site_is_looked_at(pressroom: Callable[..., Ran], monkeypatch: pytest.
         assert re.search(r"^found +yes$", found.out, re.MULTILINE)
 
 
-def test_a_site_without_a_key_and_what_is_no_host_are_told_so(
-    pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_site_needs_a_key_and_a_host(pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
     assert "PRESSROOM_SUBMISSION__INDEXNOW__KEY" in pressroom("indexnow", "check", "www.example.com").err
     monkeypatch.setenv("PRESSROOM_SUBMISSION__INDEXNOW__KEY", KEY)
     assert "is no host" in pressroom("indexnow", "check", "ftp://www.example.com").err

@@ -96,17 +96,6 @@ def test_a_service_account_is_connected_with_the_properties_that_it_may_use(
     ]
 
 
-def test_connecting_again_takes_the_place_of_the_first_time(connect: Pressroom, database: Database) -> None:
-    connect()
-    (first,) = database.run(connections.list_connections())
-    database.run(connections.note_fault(first, "access_revoked: gone"))
-
-    assert connect("--site", DOMAIN).code == 0
-
-    (again,) = database.run(connections.list_connections())
-    assert (again.id, again.properties, again.fault) == (first.id, (DOMAIN,), None)
-
-
 def test_two_connections_of_an_account_are_told_apart_by_their_names(connect: Pressroom, database: Database) -> None:
     for name, site in (("Ann", DOMAIN), ("Bob", PREFIX)):
         assert connect("--name", name, "--site", site).code == 0
@@ -137,23 +126,6 @@ def test_a_person_consents_in_a_browser(
     assert "refresh-1" not in ran.out + ran.err
 
 
-def test_a_person_who_refuses_gives_no_access(
-    pressroom: Pressroom,
-    services: SiteServices,
-    client_file: str,
-    database: Database,
-    payer: Payer,
-    person: None,
-) -> None:
-    services.refusal = "access_denied"
-
-    ran = pressroom("search-console", "connect", "--client", client_file)
-
-    assert ran.code == 1
-    assert "Google gave no access" in ran.err
-    assert database.run(connections.list_connections()) == []
-
-
 @pytest.mark.parametrize("content", ["nonsense", "[]", "{}", '{"type": "service_account"}', '{"web": {}}'])
 @pytest.mark.parametrize("option", ["--service-account", "--client"])
 def test_files_that_are_none_are_refused_with_a_reason(
@@ -169,7 +141,7 @@ def test_files_that_are_none_are_refused_with_a_reason(
     assert services.grants == []
 
 
-def test_a_service_account_without_a_property_is_told_what_to_do(
+def test_an_account_without_a_property_is_told_what_to_do(
     connect: Pressroom, services: SiteServices, database: Database
 ) -> None:
     services.sites.clear()
@@ -188,18 +160,7 @@ def test_a_site_that_is_named_has_to_be_one_of_those(connect: Pressroom) -> None
     assert "no access to https://other.example/" in ran.err
 
 
-def test_a_revoked_grant_is_told(connect: Pressroom, services: SiteServices) -> None:
-    services.refusal = "invalid_grant"
-
-    ran = connect()
-
-    assert ran.code == 1
-    assert "Google gives no token (invalid_grant Token has been expired or revoked.)" in ran.err
-
-
-def test_with_several_accounts_one_has_to_be_named(
-    connect: Pressroom, pressroom: Pressroom, database: Database
-) -> None:
+def test_one_of_several_accounts_has_to_be_named(connect: Pressroom, pressroom: Pressroom, database: Database) -> None:
     other = pressroom("accounts", "create", "Other", "--json")
     account = json.loads(other.out)["account_id"]
 

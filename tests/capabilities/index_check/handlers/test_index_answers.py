@@ -60,9 +60,7 @@ def test_every_provider_finds_a_page_and_misses_another(start: Start, engine: Se
     assert len(engine.agents) == 1
 
 
-def test_a_url_that_can_not_be_checked_fails_alone_while_no_provider_may_be_asked(
-    start: Start, engine: SearchEngine
-) -> None:
+def test_a_url_that_can_not_be_checked_fails_alone(start: Start, engine: SearchEngine) -> None:
     pool = start(interval=3_600)
     first = pool.check(HERE)
     job_id = pool.submit("https://e.example/other", "no url", "ftp://x", skip_invalid=True)

@@ -4,15 +4,13 @@ from collections import Counter
 from datetime import timedelta
 from uuid import uuid4
 
-from index_pools import GONE, HERE, Start, codes, raw_result_of, reason_of, reasons
+from index_pools import GONE, HERE, Start, raw_result_of, reason_of, reasons
 from search_engine import SearchEngine
 from waiting import wait_for
 
 from capabilities.index_check.engines.search.base.verdict import Verdict
 from capabilities.index_check.handlers.feedback import MAX_BRIEF_LIMITS, Feedback
-from capabilities.index_check.providers import pacing
-from capabilities.index_check.providers.circuit_breaker import Event, State, note
-from pipeline import lifecycle
+from capabilities.index_check.providers.circuit_breaker import Event
 
 
 def test_a_url_blocked_in_three_rounds_is_rate_limited_and_released(start: Start, engine: SearchEngine) -> None:
@@ -31,9 +29,7 @@ def test_a_url_blocked_in_three_rounds_is_rate_limited_and_released(start: Start
     assert moments[2] - moments[1] >= 0.18
 
 
-def test_urls_that_were_never_asked_wait_for_a_provider_that_never_stops_blocking(
-    start: Start, engine: SearchEngine
-) -> None:
+def test_unasked_urls_wait_for_a_provider_that_blocks(start: Start, engine: SearchEngine) -> None:
     engine.always = "captcha"
     pool = start("duckduckgo", captcha_minutes="0.002,0.002,0.002,60")
 
@@ -51,26 +47,7 @@ def test_urls_that_were_never_asked_wait_for_a_provider_that_never_stops_blockin
     assert not pool.rests("duckduckgo")
 
 
-def test_urls_that_nobody_answers_until_the_deadline_of_their_job_cost_nothing(
-    start: Start, engine: SearchEngine
-) -> None:
-    engine.always = "captcha"
-    pool = start("duckduckgo")
-    job_id = pool.submit(*(f"https://e.example/{number}" for number in range(3)))
-    pool.drain(lambda: pool.rests("duckduckgo"))
-
-    pool.query("UPDATE job SET deadline = now()")
-    pool.drain(lambda: pool.database.run(lifecycle.expire()) is not None and pool.job(job_id).is_final)
-
-    items = pool.items(job_id)
-    assert codes(items) == {"job_expired"}
-    assert {(reason_of(item), item.captured) for item in items} == {("error", 0)}
-    assert len(engine.asked) == 1
-
-
-def test_urls_wait_for_the_provider_that_blocks_and_not_for_the_one_that_refuses_our_key(
-    start: Start, engine: SearchEngine
-) -> None:
+def test_no_url_waits_for_a_provider_that_refuses_our_key(start: Start, engine: SearchEngine) -> None:
     engine.broken = {"serper": "403_key", "duckduckgo": "captcha"}
     pool = start("serper,duckduckgo", captcha_minutes="0.002,60")
 
@@ -81,9 +58,7 @@ def test_urls_wait_for_the_provider_that_blocks_and_not_for_the_one_that_refuses
     assert [provider for _, provider, _ in engine.asked] == ["serper", "duckduckgo", "duckduckgo"]
 
 
-def test_a_url_that_one_provider_blocks_and_another_can_not_answer_waits_for_neither(
-    start: Start, engine: SearchEngine
-) -> None:
+def test_a_url_that_nobody_can_answer_waits_for_nobody(start: Start, engine: SearchEngine) -> None:
     engine.broken = {"duckduckgo": "captcha", "bing": "empty"}
     pool = start(interval=0.05, captcha_minutes="0.002,0.002,0.002,0.002")
 
@@ -95,9 +70,7 @@ def test_a_url_that_one_provider_blocks_and_another_can_not_answer_waits_for_nei
     assert reasons(pool.check(HERE, engine="bing")) == ["indexed"]
 
 
-def test_an_open_breaker_leaves_waiting_urls_untouched_and_two_good_probes_close_it(
-    start: Start, engine: SearchEngine
-) -> None:
+def test_two_good_probes_close_a_breaker(start: Start, engine: SearchEngine) -> None:
     pool = start("duckduckgo", slots=4)
     engine.faults.append("captcha")
     job_id = pool.submit(*(f"https://e.example/{number}" for number in range(20)))
@@ -122,25 +95,7 @@ def test_an_open_breaker_leaves_waiting_urls_untouched_and_two_good_probes_close
     assert not pool.rests("duckduckgo")
 
 
-def test_a_good_answer_to_the_only_form_is_one_probe_and_closes_no_breaker(start: Start, engine: SearchEngine) -> None:
-    pool = start("duckduckgo")
-    name = pool.provider("duckduckgo").pace_name
-    pool.database.run(note(name, Event.BLOCKED, pool.settings.search, reason="captcha"))
-    pool.query("UPDATE search_provider SET open_until = now()")
-
-    long = GONE.ljust(499, "x")
-    engine.pages = {f"{long}/deeper"}
-    (item,) = pool.check(long)  # quoted it is too long to ask for
-
-    assert codes([item]) == {"query_too_long"}
-
-    assert len(engine.asked) == 1
-    assert pool.database.run(pacing.look([name])).providers[name].state is State.RECOVERING
-
-
-def test_a_url_that_one_provider_blocks_while_another_is_only_not_due_has_no_round_counted(
-    start: Start, engine: SearchEngine
-) -> None:
+def test_no_round_counts_while_another_is_only_not_due(start: Start, engine: SearchEngine) -> None:
     engine.broken["duckduckgo"] = "captcha"
     pool = start(rounds=1, interval=0.4)
     engine.pages.add(GONE)

@@ -5,7 +5,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from index_pools import GONE, HERE, Start, reason_of, reasons
+from index_pools import GONE, HERE, Start, reason_of
 from payers import open_account
 from search_engine import SearchEngine
 from waiting import wait_for
@@ -94,25 +94,7 @@ def test_a_process_that_died_with_its_turn_loses_it_soon(start: Start, engine: S
     assert engine.asked[0][0] - began >= 0.5
 
 
-def test_urls_without_a_pace_are_claimed_for_all_free_slots_at_once(start: Start, engine: SearchEngine) -> None:
-    pool = start("duckduckgo", slots=4)
-    engine.is_held = True
-    job_id = pool.submit(*(f"https://e.example/{number}" for number in range(5)))
-    working = threading.Thread(target=pool.drain, args=[lambda: pool.job(job_id).is_final])
-    working.start()
-
-    wait_for(lambda: len(engine.asked) == 4)
-
-    assert pool.query("SELECT count(*) FROM item WHERE state = 'leased'") == 4
-    assert pool.query("SELECT count(DISTINCT lease_id) FROM item WHERE state = 'leased'") == 1
-    engine.is_held = False
-    working.join()
-    assert reasons(pool.items(job_id)) == ["not_indexed"] * 5
-
-
-def test_a_small_job_of_another_account_does_not_wait_for_a_big_one(
-    start: Start, engine: SearchEngine, database: Database
-) -> None:
+def test_a_small_job_does_not_wait_for_a_big_one(start: Start, engine: SearchEngine, database: Database) -> None:
     pool = start("duckduckgo", interval=0.01)
     engine.pages.update(f"https://e.example/{number}" for number in range(40))
     big = pool.submit(*sorted(engine.pages - {HERE}))

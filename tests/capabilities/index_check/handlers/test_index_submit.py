@@ -70,15 +70,6 @@ def test_urls_of_a_site_are_told_in_one_call_and_each_has_its_record(begin: Begi
     assert (job.state, job.credits_captured, job.engine) == ("succeeded", 5, "indexnow")
 
 
-def test_ten_thousand_urls_are_one_call(begin: Begin, engines: ToldEngines) -> None:
-    pool = begin()
-
-    job, _ = pool.tell(*engines.urls(10_000))
-
-    assert [len(urls) for _, urls in engines.told] == [10_000]
-    assert (job.items_ok, job.credits_captured) == (10_000, 10_000)
-
-
 def test_urls_of_several_jobs_share_a_call_and_the_same_one_goes_out_once(begin: Begin, engines: ToldEngines) -> None:
     pool = begin()
     first, second = pool.submit(*engines.urls(2)), pool.submit(*engines.urls(3))
@@ -107,15 +98,6 @@ def test_a_url_waits_as_long_as_it_is_asked_to_and_says_why(begin: Begin, engine
     assert "HTTP 429" in (record.last_error or "")
     waits = pool.query("SELECT DISTINCT run_at - now() FROM item WHERE job_id = %s", job_id)
     assert timedelta(minutes=59) < waits <= timedelta(hours=1)
-
-
-def test_a_url_that_is_put_off_is_told_later(begin: Begin, engines: ToldEngines) -> None:
-    engines.faults.extend([(429, ""), (503, "")])
-
-    job, items = begin().tell(*engines.urls(2))
-
-    assert (job.state, reasons(items)) == ("succeeded", ["submitted"] * 2)
-    assert engines.calls == 3
 
 
 def test_a_url_that_is_put_off_too_often_fails_uncharged(begin: Begin, engines: ToldEngines) -> None:
@@ -154,9 +136,7 @@ def test_the_next_engine_takes_what_the_first_does_not(begin: Begin, engines: To
     assert job.credits_captured == 2
 
 
-def test_an_engine_that_may_take_it_later_is_asked_again_whatever_another_says(
-    begin: Begin, engines: ToldEngines
-) -> None:
+def test_an_engine_that_may_take_it_later_is_asked_again(begin: Begin, engines: ToldEngines) -> None:
     del engines.files[engines.here, f"/{KEY}.txt"]
     pool = begin("indexnow", "bing_submit")
     engines.quota[f"http://{engines.here}"], engines.bing_error = 1, 4
@@ -208,19 +188,6 @@ def test_a_job_that_is_cancelled_meanwhile_costs_nothing(begin: Begin, engines: 
 
     assert (pool.job(mine).state, pool.job(mine).credits_captured) == ("cancelled", 0)
     assert pool.job(other).state == "succeeded"
-
-
-def test_urls_that_were_lost_with_their_process_go_out_in_one_call_again(begin: Begin, engines: ToldEngines) -> None:
-    pool = begin()
-    job_id = pool.submit(*engines.urls(20))
-    lost = lifecycle.claim({"index_submit": 10_000}, lease_for=timedelta(seconds=-1))
-    assert len(pool.database.run(lost)) == 20
-    assert pool.database.run(lifecycle.reap())
-
-    pool.finish(job_id)
-
-    assert [len(urls) for _, urls in engines.told] == [20]
-    assert pool.job(job_id).credits_captured == 20
 
 
 def test_where_nothing_is_set_up_nothing_is_claimed(begin: Begin, engines: ToldEngines) -> None:

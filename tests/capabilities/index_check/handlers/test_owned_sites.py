@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -13,12 +12,10 @@ from index_pools import Pool, Start, raw_result_of
 from payers import Payer, open_account
 from search_engine import SearchEngine
 from site_services import BING_KEY, EMAIL, INDEXED, SiteServices, site_services
-from waiting import wait_for
 
 from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites import connections, site_quota
 from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE, OwnedSite
-from pipeline import lifecycle
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Database
 from pipeline.lifecycle.jobs import Item
@@ -85,7 +82,7 @@ def connected(start: Start, services: SiteServices) -> Start:
     return make
 
 
-def test_what_google_says_of_an_own_page_is_the_answer_and_nobody_else_is_asked(
+def test_google_alone_is_asked_about_an_own_page(
     connected: Start, services: SiteServices, engine: SearchEngine
 ) -> None:
     pool = connected()
@@ -118,9 +115,7 @@ def test_what_google_says_of_an_own_page_is_the_answer_and_nobody_else_is_asked(
     assert engine.queries() == []
 
 
-def test_google_says_why_a_page_is_not_indexed_and_each_way_to_write_a_url_is_one_of_its_own(
-    connected: Start, services: SiteServices, engine: SearchEngine
-) -> None:
+def test_google_says_why_a_page_is_not_indexed(connected: Start, services: SiteServices, engine: SearchEngine) -> None:
     pool = connected()
     http = "http://e.example/page"
     services.pages |= {PAGE: INDEXED, http: ("NEUTRAL", "Page with redirect")}
@@ -173,7 +168,7 @@ def test_another_accounts_urls_never_use_the_connection(
     assert len(services.inspected) == 1
 
 
-def test_an_item_in_the_owned_lane_still_only_uses_its_own_accounts_sites(
+def test_the_owned_lane_uses_sites_of_the_account_alone(
     connected: Start, services: SiteServices, database: Database
 ) -> None:
     pool = connected("duckduckgo")
@@ -187,9 +182,7 @@ def test_an_item_in_the_owned_lane_still_only_uses_its_own_accounts_sites(
     assert services.inspected == []
 
 
-def test_an_answer_is_used_again_free_of_charge_and_not_when_it_has_to_be_fresh(
-    connected: Start, services: SiteServices
-) -> None:
+def test_an_answer_is_used_again_unless_it_has_to_be_fresh(connected: Start, services: SiteServices) -> None:
     pool = connected()
     services.pages[PAGE] = INDEXED
 
@@ -202,9 +195,7 @@ def test_an_answer_is_used_again_free_of_charge_and_not_when_it_has_to_be_fresh(
     assert (fresh.get("reused", False), fresh["credits"], len(services.inspected)) == (False, 1, 2)
 
 
-def test_when_the_days_quota_is_used_up_all_urls_go_on_to_the_other_providers(
-    connected: Start, services: SiteServices
-) -> None:
+def test_after_the_days_quota_the_others_are_asked(connected: Start, services: SiteServices) -> None:
     pool = connected("duckduckgo")
     services.always = "day_429"
 
@@ -219,9 +210,7 @@ def test_when_the_days_quota_is_used_up_all_urls_go_on_to_the_other_providers(
     assert "quota" in (pool.database.run(site_quota.list_site_statuses())[0].rest or "")
 
 
-def test_a_short_quota_is_waited_for_and_the_next_answer_counts(
-    connected: Start, services: SiteServices, engine: SearchEngine
-) -> None:
+def test_a_short_quota_is_waited_for(connected: Start, services: SiteServices, engine: SearchEngine) -> None:
     pool = connected("duckduckgo")
     services.pages[PAGE] = INDEXED
     services.faults.append("minute_429")
@@ -273,9 +262,7 @@ def test_a_quota_that_stays_used_up_is_the_days(connected: Start, services: Site
     assert shown(pool.items(job_id)[0])["provider"] == "duckduckgo"
 
 
-def test_another_property_that_the_url_belongs_to_has_a_quota_of_its_own(
-    connected: Start, services: SiteServices
-) -> None:
+def test_another_property_has_a_quota_of_its_own(connected: Start, services: SiteServices) -> None:
     pool = connected("duckduckgo,bing", DOMAIN, BLOG)
     services.pages[POST] = INDEXED
     services.faults.append("day_429")
@@ -286,9 +273,7 @@ def test_another_property_that_the_url_belongs_to_has_a_quota_of_its_own(
     assert services.inspected == [(BLOG, POST), (DOMAIN, POST)]
 
 
-def test_a_sites_requests_are_counted_for_all_processes_and_end_with_the_days_quota(
-    start: Start, services: SiteServices
-) -> None:
+def test_all_processes_share_the_days_quota(start: Start, services: SiteServices) -> None:
     pool = start("duckduckgo", search_console={"per_day": 3, "per_minute": 60_000})
     pool.start()
     google(pool, services)
@@ -301,9 +286,7 @@ def test_a_sites_requests_are_counted_for_all_processes_and_end_with_the_days_qu
     assert pool.database.run(site_quota.list_site_statuses())[0].used == 3
 
 
-def test_the_pace_is_one_request_in_a_sixtieth_of_a_minutes_quota(
-    database: Database, start: Start, services: Any
-) -> None:
+def test_requests_keep_the_pace_of_a_minutes_quota(database: Database, start: Start, services: Any) -> None:
     pool = start(search_console={"per_minute": 60})
     site = OwnedSite(SEARCH_CONSOLE, DOMAIN, google(pool, services))
     limits = pool.settings.search.search_console
@@ -316,24 +299,8 @@ def test_the_pace_is_one_request_in_a_sixtieth_of_a_minutes_quota(
     assert timedelta() < refused.wait <= timedelta(seconds=3)
 
 
-def test_the_quota_of_yesterday_does_not_count(database: Database, start: Start, services: Any) -> None:
-    pool = start(search_console={"per_day": 1})
-    site = OwnedSite(SEARCH_CONSOLE, DOMAIN, google(pool, services))
-    limits, soon = pool.settings.search.search_console, timedelta(minutes=1)
-
-    assert database.run(site_quota.book(site, limits, most=soon)).is_booked
-    used_up = database.run(site_quota.book(site, limits, most=soon))
-    assert (used_up.is_booked, used_up.reason) == (False, "quota")
-    assert timedelta() < used_up.wait <= timedelta(hours=25)
-    pool.query("UPDATE site_quota SET day = day - 1")
-
-    assert database.run(site_quota.book(site, limits, most=soon)).is_booked
-
-
 @pytest.mark.parametrize(("fault", "word"), [("api_disabled", "api_disabled"), ("revoked", "access_revoked")])
-def test_access_that_is_gone_is_noted_and_the_urls_go_on(
-    connected: Start, services: SiteServices, fault: str, word: str
-) -> None:
+def test_access_that_is_gone_is_noted(connected: Start, services: SiteServices, fault: str, word: str) -> None:
     pool = connected("duckduckgo")
     if fault == "revoked":
         services.refusal = "invalid_grant"
@@ -358,9 +325,7 @@ def test_access_that_is_gone_is_noted_and_the_urls_go_on(
 
 
 @pytest.mark.parametrize("fault", ["not_owner", "bad_request", "500", "no_json"])
-def test_a_url_that_google_does_not_tell_of_goes_on_to_the_others(
-    connected: Start, services: SiteServices, fault: str
-) -> None:
+def test_others_are_asked_where_google_does_not_tell(connected: Start, services: SiteServices, fault: str) -> None:
     pool = connected("duckduckgo")
     services.always = fault
 
@@ -379,9 +344,7 @@ def test_a_site_that_google_refuses_is_left_alone_after_some_refusals(connected:
     assert "site_refused" in (pool.database.run(site_quota.list_site_statuses())[0].rest or "")
 
 
-def test_what_one_account_is_refused_another_may_be_told(
-    connected: Start, services: SiteServices, database: Database
-) -> None:
+def test_another_account_may_be_told(connected: Start, services: SiteServices, database: Database) -> None:
     pool = connected("duckduckgo", strikes=1)
     services.always = "not_owner"
     check(pool, PAGE)
@@ -400,18 +363,7 @@ def test_what_one_account_is_refused_another_may_be_told(
     assert check(pool, "https://e.example/again")[0]["provider"] == "search_console"
 
 
-def test_a_state_that_nobody_knows_is_no_answer(connected: Start, services: SiteServices) -> None:
-    pool = connected("duckduckgo")
-    services.pages |= dict.fromkeys((HERE, PAGE), ("NEUTRAL", "Something new"))
-
-    (found,) = check(pool, HERE)
-    (named,) = check(pool, PAGE, engine="search_console")
-
-    assert (found["provider"], found["reason"]) == ("duckduckgo", "indexed")
-    assert (named["reason"], named["code"], named["credits"]) == ("error", "unknown_coverage", 0)
-
-
-def test_a_request_that_names_search_console_is_answered_by_nobody_else(
+def test_search_console_alone_answers_where_it_is_named(
     connected: Start, services: SiteServices, engine: SearchEngine
 ) -> None:
     pool = connected("duckduckgo", search_console={"per_day": 1}, unreachable_seconds=0)
@@ -430,9 +382,7 @@ def test_a_request_that_names_search_console_is_answered_by_nobody_else(
     assert engine.queries() == []
 
 
-def test_a_request_that_names_search_console_is_tried_again_while_google_is_in_trouble(
-    connected: Start, services: SiteServices, engine: SearchEngine
-) -> None:
+def test_a_named_search_console_is_asked_again(connected: Start, services: SiteServices, engine: SearchEngine) -> None:
     pool = connected("duckduckgo", unreachable_seconds=0.01, tries=2)
     services.faults.extend(["500"] * 5)
     services.pages[PAGE] = INDEXED
@@ -446,9 +396,7 @@ def test_a_request_that_names_search_console_is_tried_again_while_google_is_in_t
     assert engine.queries() == []
 
 
-def test_urls_of_a_site_that_was_disconnected_meanwhile_go_on(
-    start: Start, services: SiteServices, engine: SearchEngine
-) -> None:
+def test_a_site_may_be_disconnected_meanwhile(start: Start, services: SiteServices, engine: SearchEngine) -> None:
     pool = start("duckduckgo")
     made = google(pool, services)
     job_id = pool.submit(HERE)
@@ -462,9 +410,7 @@ def test_urls_of_a_site_that_was_disconnected_meanwhile_go_on(
     assert services.inspected == []
 
 
-def test_credentials_that_this_machine_cannot_decrypt_cost_no_quota_and_no_answer(
-    connected: Start, services: SiteServices
-) -> None:
+def test_credentials_that_can_not_be_decrypted_cost_no_quota(connected: Start, services: SiteServices) -> None:
     pool = connected("duckduckgo")
     (pool.settings.data / "secrets.key").write_text("A" * 43 + "=")
 
@@ -504,9 +450,7 @@ def test_what_bing_knows_of_a_page_stands_beside_the_verdict_of_another(start: S
     assert [one["credits"] for one in found] == [1, 1]
 
 
-def test_facts_of_one_account_are_not_kept_for_another(
-    start: Start, services: SiteServices, database: Database
-) -> None:
+def test_facts_are_of_one_account_alone(start: Start, services: SiteServices, database: Database) -> None:
     pool = start("bing")
     connect(pool, {"api_key": BING_KEY}, BING_WEBMASTER, PREFIX)
     check(pool, HERE)
@@ -527,20 +471,3 @@ def test_what_bing_does_not_tell_holds_nothing_up(start: Start, services: SiteSe
 
     assert (found["provider"], found["reason"]) == ("bing", "indexed")
     assert "inspection" not in found
-
-
-def test_a_cancelled_job_asks_no_more(connected: Start, services: SiteServices) -> None:
-    pool = connected(search_console={"per_minute": 12})
-    job_id = pool.submit(PAGE, POST)
-
-    def cancel() -> None:
-        wait_for(lambda: services.inspected)
-        pool.database.run(lifecycle.cancel(job_id, pool.payer.account_id))
-
-    with ThreadPoolExecutor(1) as threads:
-        cancelled = threads.submit(cancel)
-        pool.drain(cancelled.done)
-
-    cancelled.result()
-    assert pool.job(job_id).state == "cancelled"
-    assert len(services.inspected) == 1

@@ -56,7 +56,7 @@ def test_before_any_pool_has_spoken_up_all_indexes_that_we_know_may_be_named() -
         ({}, "index_check"),
         ({"fresh": True}, "index_check"),
         ({"index": "google"}, "index_check_index_google"),
-        ({"engine": "google"}, "index_check_google"),
+        ({"engine": "bing"}, "index_check_bing"),
         ({"engine": "serper", "index": "google"}, "index_check_serper"),
         ({"index": "yandex"}, "index_check"),
     ],

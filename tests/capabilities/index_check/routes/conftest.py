@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 import redis
 from http_service import Service
+from index_finder import IndexJobs
 from index_monitors import Monitors
 from manual_worker import ManualWorker, cancel_open_jobs
 from payers import Payer, open_account
@@ -23,6 +24,11 @@ def finder(api_database: Database, redis_server: str) -> Iterator[ManualWorker]:
     cancel_open_jobs(api_database)
     with redis.Redis.from_url(redis_server) as connection:
         yield ManualWorker(api_database, connection)
+
+
+@pytest.fixture
+def jobs(service: Service, client: Payer, finder: ManualWorker) -> IndexJobs:
+    return IndexJobs(service, client, finder)
 
 
 @pytest.fixture

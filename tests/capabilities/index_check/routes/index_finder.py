@@ -1,19 +1,16 @@
 """Index jobs over HTTP, and answers for their URLs."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from http_service import Answer, Service
 from manual_worker import Do, ManualWorker
 from payers import Payer
 
+from pipeline.database import Database
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
 
 HERE, GONE, BLOCKED = "https://e.example/here", "https://e.example/gone", "https://e.example/blocked"
-
-
-def create(service: Service, client: Payer, *urls: str, **more: object) -> Answer:
-    """Make an index job, by default a check."""
-    return service.post("/indexing/jobs", {"type": "check", "urls": urls, **more}, client.api_key)
 
 
 def find(item: ClaimedItem) -> Outcome:
@@ -33,7 +30,30 @@ def find(item: ClaimedItem) -> Outcome:
     return Outcome(item.item_id, "done", 1, output, engine="duckduckgo")
 
 
-def finish(finder: ManualWorker, lane: str = "index_check", answer: Do = find) -> None:
-    """Answer all URLs of a lane."""
-    while items := finder.database.run(claim({lane: 1_000}, lease_for=timedelta(seconds=30))):
-        finder.database.run(report(items[0].lease_id, [answer(item) for item in items]))
+@dataclass
+class IndexJobs:
+    """The index jobs of an account over HTTP, and a worker for them."""
+
+    service: Service
+    client: Payer
+    worker: ManualWorker
+    type: str = "check"
+
+    @property
+    def database(self) -> Database:
+        return self.worker.database
+
+    def create(self, *urls: str, payer: Payer | None = None, **more: object) -> Answer:
+        body = {"type": self.type, "urls": urls, **more}
+        return self.service.post("/indexing/jobs", body, (payer or self.client).api_key)
+
+    def get(self, path: str) -> Answer:
+        return self.service.get(path, self.client.api_key)
+
+    def post(self, path: str, document: object, **headers: str) -> Answer:
+        return self.service.post(path, document, self.client.api_key, **headers)
+
+    def finish(self, lane: str = "index_check", answer: Do = find) -> None:
+        """Answer all URLs of a lane."""
+        while items := self.database.run(claim({lane: 1_000}, lease_for=timedelta(seconds=30))):
+            self.database.run(report(items[0].lease_id, [answer(item) for item in items]))

@@ -6,10 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import openpyxl
 import pytest
-from http_service import Answer, Service
-from index_finder import create, finish
-from manual_worker import ManualWorker
-from payers import Payer
+from http_service import Answer
+from index_finder import IndexJobs
 
 from pipeline.lifecycle import ClaimedItem, Outcome
 
@@ -39,10 +37,10 @@ def answer(item: ClaimedItem) -> Outcome:
     return Outcome(item.item_id, "done", 1, found)
 
 
-def checked(service: Service, client: Payer, finder: ManualWorker, *urls: str) -> str:
+def checked(jobs: IndexJobs, *urls: str) -> str:
     """Return the path of the export of a job whose URLs were all checked."""
-    job_id = create(service, client, *urls).json["job_id"]
-    finish(finder, answer=answer)
+    job_id = jobs.create(*urls).json["job_id"]
+    jobs.finish(answer=answer)
     return f"/indexing/jobs/{job_id}/export"
 
 
@@ -50,13 +48,11 @@ def rows_of(answer: Answer) -> list[list[str]]:
     return list(csv.reader(io.StringIO(answer.body.decode("utf-8-sig"), newline="")))
 
 
-def test_what_was_found_out_follows_the_columns_that_were_always_there(
-    service: Service, client: Payer, finder: ManualWorker
-) -> None:
-    path = checked(service, client, finder, HERE, GONE, BLOCKED)
+def test_what_was_found_out_follows_the_columns_that_were_always_there(jobs: IndexJobs) -> None:
+    path = checked(jobs, HERE, GONE, BLOCKED)
 
-    head, here, gone, blocked = rows_of(service.get(path, client.api_key))
-    basic = rows_of(service.get(f"{path}?columns=basic", client.api_key))
+    head, here, gone, blocked = rows_of(jobs.get(path))
+    basic = rows_of(jobs.get(f"{path}?columns=basic"))
 
     assert head == ALL
     assert here[7:] == ["brave_api", "brave", "indexed", "https://www.e.example/here/", "2026-11-22T10:00:00.250Z"]
@@ -65,22 +61,18 @@ def test_what_was_found_out_follows_the_columns_that_were_always_there(
     assert basic == [row[:7] for row in (BASIC, here, gone, blocked)]
 
 
-def test_excel_is_told_that_the_file_is_utf_8_and_nobody_else_is(
-    service: Service, client: Payer, finder: ManualWorker
-) -> None:
-    path = checked(service, client, finder, "https://e.example/café")
+def test_excel_is_told_that_the_file_is_utf_8_and_nobody_else_is(jobs: IndexJobs) -> None:
+    path = checked(jobs, "https://e.example/café")
 
-    plain, for_excel = (service.get(f"{path}{query}", client.api_key).body for query in ("", "?excel=true"))
+    plain, for_excel = (jobs.get(f"{path}{query}").body for query in ("", "?excel=true"))
 
     assert for_excel == "\ufeff".encode() + plain
 
 
-def test_a_spreadsheet_has_texts_booleans_and_times_and_no_formula(
-    service: Service, client: Payer, finder: ManualWorker
-) -> None:
-    path = checked(service, client, finder, HERE, GONE, BLOCKED, HOSTILE)
+def test_a_spreadsheet_has_texts_booleans_and_times_and_no_formula(jobs: IndexJobs) -> None:
+    path = checked(jobs, HERE, GONE, BLOCKED, HOSTILE)
 
-    answer = service.get(f"{path}?format=xlsx", client.api_key)
+    answer = jobs.get(f"{path}?format=xlsx")
 
     assert answer.headers["content-type"] == "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
     assert answer.headers["content-disposition"].endswith(f"index-job-{path.split('/')[3]}.xlsx")
@@ -96,20 +88,18 @@ def test_a_spreadsheet_has_texts_booleans_and_times_and_no_formula(
         ("@SUM(1)", "s"),
         ('=HYPERLINK("http://evil.example/","x")', "s"),
     ]
-    basic = service.get(f"{path}?format=xlsx&columns=basic", client.api_key)
+    basic = jobs.get(f"{path}?format=xlsx&columns=basic")
     (row, *_) = openpyxl.load_workbook(io.BytesIO(basic.body)).worksheets[0].iter_rows(values_only=True)
     assert list(row) == BASIC
     # In CSV they are defused.
-    row = rows_of(service.get(path, client.api_key))[4]
+    row = rows_of(jobs.get(path))[4]
     assert (row[7], row[10]) == ("'@SUM(1)", '\'=HYPERLINK("http://evil.example/","x")')
 
 
 @pytest.mark.parametrize("query", ["format=ods", "columns=url", "excel=1"])
-def test_what_no_export_is_made_as_is_refused(
-    service: Service, client: Payer, finder: ManualWorker, query: str
-) -> None:
-    path = checked(service, client, finder, HERE)
+def test_what_no_export_is_made_as_is_refused(jobs: IndexJobs, query: str) -> None:
+    path = checked(jobs, HERE)
 
-    answer = service.get(f"{path}?{query}", client.api_key)
+    answer = jobs.get(f"{path}?{query}")
 
     assert (answer.status, answer.code) == (400, "parameter_invalid")

@@ -9,10 +9,8 @@ from uuid import UUID
 
 import psycopg
 import pytest
-from http_service import Service
-from index_finder import BLOCKED, GONE, HERE, create, find, finish
-from manual_worker import ManualWorker
-from payers import Payer, open_account
+from index_finder import BLOCKED, GONE, HERE, IndexJobs, find
+from payers import open_account
 
 from capabilities.index_check.providers.causes import UrlUnchecked
 from pipeline.csv_cells import defused
@@ -22,31 +20,28 @@ from workers.handler import Retry
 from workers.pool.outcomes import to_row
 
 
-def test_a_job_is_created_at_once_and_never_waited_for(service: Service, client: Payer, finder: ManualWorker) -> None:
-    answer = create(service, client, HERE, GONE, HERE)
+def test_a_job_is_created_at_once_and_never_waited_for(jobs: IndexJobs) -> None:
+    answer = jobs.create(HERE, GONE, HERE)
 
     job_id = answer.json["job_id"]
     assert answer.status == 201
     assert answer.json == {"job_id": job_id, "type": "check", "total_urls": 2, "status": "running"}
     assert answer.headers["location"] == f"/indexing/jobs/{job_id}"
-    job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+    job = jobs.get(f"/indexing/jobs/{job_id}").json
     assert UUID(job["id"])
     assert (job["status"], job["processed_urls"], job["pending_count"], job["error_message"]) == ("running", 0, 2, None)
     assert job["eta"]
-    assert service.get(f"/jobs/{job_id}", client.api_key).json["kind"] == "index_check"
-    finish(finder)
+    assert jobs.get(f"/jobs/{job_id}").json["kind"] == "index_check"
 
 
-def test_a_finished_job_tells_indexed_from_not_from_unknown(
-    service: Service, client: Payer, finder: ManualWorker
-) -> None:
-    job_id = create(service, client, HERE, GONE, BLOCKED).json["job_id"]
-    finish(finder)
+def test_a_finished_job_tells_indexed_from_not_from_unknown(jobs: IndexJobs) -> None:
+    job_id = jobs.create(HERE, GONE, BLOCKED).json["job_id"]
+    jobs.finish()
 
-    job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+    job = jobs.get(f"/indexing/jobs/{job_id}").json
     counts = [job[name] for name in ("processed_urls", "indexed_count", "failed_count", "rate_limited_count")]
     assert (job["status"], counts, job["eta"]) == ("complete", [3, 1, 1, 1], None)
-    answer = service.get(f"/indexing/jobs/{job_id}/urls", client.api_key)
+    answer = jobs.get(f"/indexing/jobs/{job_id}/urls")
     shown = [(record["status"], record["is_indexed"], record["raw_result"]["reason"]) for record in answer.json]
     assert shown == [("done", True, "indexed"), ("done", False, "not_indexed"), ("failed", None, "rate_limited")]
     assert answer.headers["x-total-count"] == "3"
@@ -58,24 +53,22 @@ def test_a_finished_job_tells_indexed_from_not_from_unknown(
         ("status=done,failed", [HERE, GONE, BLOCKED]),
         ("status=pending", []),
     ):
-        page = service.get(f"/indexing/jobs/{job_id}/urls?{query}", client.api_key)
+        page = jobs.get(f"/indexing/jobs/{job_id}/urls?{query}")
         assert [record["url"] for record in page.json] == urls
-    result = service.get(f"/jobs/{job_id}/result", client.api_key)
+    result = jobs.get(f"/jobs/{job_id}/result")
     assert (result.status, result.json) == (200, job)
     # Also where all of them have failed.
-    job_id = create(service, client, BLOCKED).json["job_id"]
-    finish(finder)
-    assert service.get(f"/jobs/{job_id}/result", client.api_key).json["status"] == "complete"
+    job_id = jobs.create(BLOCKED).json["job_id"]
+    jobs.finish()
+    assert jobs.get(f"/jobs/{job_id}/result").json["status"] == "complete"
 
 
-def test_a_job_is_not_done_before_a_provider_that_may_be_asked_has_rested(
-    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
-) -> None:
+def test_a_job_is_not_done_before_a_provider_has_rested(jobs: IndexJobs, api_database_url: str) -> None:
     def eta(**more: object) -> float:
         """Return in how many hours a job of one URL will be done."""
-        job_id = create(service, client, HERE, **more).json["job_id"]
-        job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
-        assert service.get("/indexing/jobs?limit=1", client.api_key).json[0]["eta"]
+        job_id = jobs.create(HERE, **more).json["job_id"]
+        job = jobs.get(f"/indexing/jobs/{job_id}").json
+        assert jobs.get("/indexing/jobs?limit=1").json[0]["eta"]
         return (datetime.fromisoformat(job["eta"]) - datetime.now(UTC)) / timedelta(hours=1)
 
     with psycopg.connect(api_database_url, autocommit=True) as connection:
@@ -94,20 +87,15 @@ def test_a_job_is_not_done_before_a_provider_that_may_be_asked_has_rested(
             assert eta() == pytest.approx(20, abs=0.1)
         finally:
             connection.execute("DELETE FROM search_provider")
-    finish(finder)
-    finish(finder, "index_check_bing")
-    finish(finder, "index_check_index_bing")
 
 
-def test_a_job_says_for_whom_it_waits_until_one_may_be_asked(
-    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
-) -> None:
-    job_id = create(service, client, HERE).json["job_id"]
+def test_a_job_says_for_whom_it_waits_until_one_may_be_asked(jobs: IndexJobs, api_database_url: str) -> None:
+    job_id = jobs.create(HERE).json["job_id"]
 
     def waiting() -> Any:
         """Return what the job says, alone and in the list."""
-        alone = service.get(f"/indexing/jobs/{job_id}", client.api_key).json["waiting_for"]
-        assert service.get("/indexing/jobs", client.api_key).json[0]["waiting_for"] == alone
+        alone = jobs.get(f"/indexing/jobs/{job_id}").json["waiting_for"]
+        assert jobs.get("/indexing/jobs").json[0]["waiting_for"] == alone
         return alone
 
     with psycopg.connect(api_database_url, autocommit=True) as connection:
@@ -124,88 +112,68 @@ def test_a_job_says_for_whom_it_waits_until_one_may_be_asked(
                 ("bing", "2100-01-02T12:40:00.000Z", "config", "the search provider refused our key"),
             ]
             connection.execute("UPDATE search_provider SET state = 'open', reason = 'throttled' WHERE name = 'bing:x'")
-            job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+            job = jobs.get(f"/indexing/jobs/{job_id}").json
             assert [job[name] for name in ("pending_count", "failed_count", "rate_limited_count")] == [1, 0, 1]
-            [record] = service.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
+            [record] = jobs.get(f"/indexing/jobs/{job_id}/urls").json
             assert record["last_error"].startswith("Not asked about yet. duckduckgo is asked again at 2100-01-01T12:40")
             connection.execute("UPDATE search_provider SET open_until = now() WHERE name = 'duckduckgo:x'")
             assert waiting() is None
             connection.execute("UPDATE search_provider SET open_until = '2100-01-01Z'")
-            finish(finder)
+            jobs.finish()
             assert waiting() is None
         finally:
             connection.execute("DELETE FROM search_provider")
 
 
-def test_a_job_whose_provider_could_not_be_reached_says_when_it_is_asked_again(
-    service: Service, client: Payer, finder: ManualWorker
-) -> None:
-    job_id = create(service, client, HERE, GONE).json["job_id"]
+def test_a_job_whose_provider_could_not_be_reached_says_when_it_is_asked_again(jobs: IndexJobs) -> None:
+    job_id = jobs.create(HERE, GONE).json["job_id"]
 
     def waiting() -> Any:
-        return service.get(f"/indexing/jobs/{job_id}", client.api_key).json["waiting_for"]
+        return jobs.get(f"/indexing/jobs/{job_id}").json["waiting_for"]
 
     def take() -> ClaimedItem:
-        (item,) = finder.database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
+        (item,) = jobs.database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
         return item
 
     assert waiting() is None
     first = take()
     lost = UrlUnchecked("transport", remedy="It is asked for again.", provider="duckduckgo")
     put_off = to_row(first.item_id, 1, Retry(timedelta(hours=1), lost))
-    finder.database.run(report(first.lease_id, [put_off]))
+    jobs.database.run(report(first.lease_id, [put_off]))
     found = waiting()
     assert [(one["provider"], one["code"]) for one in found["providers"]] == [("duckduckgo", "transport")]
     assert found["providers"][0]["message"] == "the search engine could not be reached"
     assert datetime.fromisoformat(found["until"]) > datetime.now(UTC) + timedelta(minutes=50)
-    records = service.get(f"/indexing/jobs/{job_id}/urls", client.api_key).json
+    records = jobs.get(f"/indexing/jobs/{job_id}/urls").json
     assert all("the search engine could not be reached" in record["last_error"] for record in records)
 
     second = take()  # another URL has an answer: the provider is there again
-    finder.database.run(report(second.lease_id, [find(second)]))
+    jobs.database.run(report(second.lease_id, [find(second)]))
     assert waiting() is None
 
 
-def test_a_job_whose_urls_are_deleted_is_gone_and_never_shows_counts_of_nothing(
-    service: Service, client: Payer, finder: ManualWorker, api_database_url: str
-) -> None:
-    job_id, kept = (create(service, client, HERE, BLOCKED).json["job_id"] for _ in range(2))
-    finish(finder)
+def test_a_job_whose_urls_are_deleted_is_gone(jobs: IndexJobs, api_database_url: str) -> None:
+    job_id, kept = (jobs.create(HERE, BLOCKED).json["job_id"] for _ in range(2))
+    jobs.finish()
     with psycopg.connect(api_database_url, autocommit=True) as connection:
         connection.execute("UPDATE job SET expires_at = now() - interval '1 s' WHERE id = %s", [job_id])
 
     for path in ("", "/urls", "/export"):
-        answer = service.get(f"/indexing/jobs/{job_id}{path}", client.api_key)
+        answer = jobs.get(f"/indexing/jobs/{job_id}{path}")
         assert (answer.status, answer.code) == (410, "result_expired"), path
-    assert service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key).status == 410
-    listed = service.get("/indexing/jobs", client.api_key)
+    assert jobs.post(f"/indexing/jobs/{job_id}/retry", {}).status == 410
+    listed = jobs.get("/indexing/jobs")
     assert [job["id"] for job in listed.json] == [kept]
     assert listed.headers["x-total-count"] == "1"
-    assert service.get(f"/jobs/{job_id}", client.api_key).json["state"] == "partial"
+    assert jobs.get(f"/jobs/{job_id}").json["state"] == "partial"
 
 
-def test_every_page_of_a_job_answers_head_with_the_same_headers(
-    service: Service, client: Payer, finder: ManualWorker
-) -> None:
-    job_id = create(service, client, HERE).json["job_id"]
-    finish(finder)
-
-    for path in ("", f"/{job_id}", f"/{job_id}/urls", f"/{job_id}/export"):
-        got = service.get(f"/indexing/jobs{path}", client.api_key)
-        head = service.request("HEAD", f"/indexing/jobs{path}", headers={"X-API-Key": client.api_key})
-        assert (head.status, head.body) == (200, b""), path
-        for name in ("content-type", "content-length", "content-disposition", "x-total-count"):
-            assert head.headers.get(name) == got.headers.get(name), path
-
-
-def test_the_export_is_quoted_defused_csv_even_while_the_job_runs(
-    service: Service, client: Payer, finder: ManualWorker, api_database: Database
-) -> None:
-    job_id = create(service, client, HERE, GONE, "https://e.example/a,b").json["job_id"]
+def test_the_export_is_quoted_defused_csv_even_while_the_job_runs(jobs: IndexJobs, api_database: Database) -> None:
+    job_id = jobs.create(HERE, GONE, "https://e.example/a,b").json["job_id"]
     (item,) = api_database.run(claim({"index_check": 1}, lease_for=timedelta(seconds=30)))
     api_database.run(report(item.lease_id, [find(item)]))
 
-    answer = service.get(f"/indexing/jobs/{job_id}/export", client.api_key)
+    answer = jobs.get(f"/indexing/jobs/{job_id}/export")
 
     assert answer.headers["content-disposition"] == f"attachment; filename=index-job-{job_id}.csv"
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
@@ -217,7 +185,6 @@ def test_the_export_is_quoted_defused_csv_even_while_the_job_runs(
         ["https://e.example/a,b", "pending", "", "", ""],
     ]
     assert answer.body.startswith(b'"url","status"')
-    finish(finder)
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1", "＠x"])
@@ -241,73 +208,67 @@ def test_formula_cells_are_defused(cell: str) -> None:
         ({"type": "check", "urls": [HERE], "index": "altavista"}, "index_unknown"),
     ],
 )
-def test_what_is_no_request_is_refused(service: Service, client: Payer, body: object, code: str) -> None:
-    answer = service.post("/indexing/jobs", body, client.api_key)
+def test_what_is_no_request_is_refused(jobs: IndexJobs, body: object, code: str) -> None:
+    answer = jobs.post("/indexing/jobs", body)
 
     assert (answer.status, answer.code) == (400, code)
 
 
-def test_jobs_are_listed_newest_first_and_belong_to_their_account(
-    service: Service, client: Payer, finder: ManualWorker, api_database: Database
-) -> None:
-    first, second = (create(service, client, HERE, f"{GONE}{n}").json["job_id"] for n in range(2))
-    named = create(service, client, HERE, engine="bing").json["job_id"]
-    assert [job["id"] for job in service.get("/jobs?kind=index_check", client.api_key).json] == [named, second, first]
+def test_jobs_are_listed_newest_first_and_belong_to_their_account(jobs: IndexJobs, api_database: Database) -> None:
+    first, second = (jobs.create(HERE, f"{GONE}{n}").json["job_id"] for n in range(2))
+    named = jobs.create(HERE, engine="bing").json["job_id"]
+    assert [job["id"] for job in jobs.get("/jobs?kind=index_check").json] == [named, second, first]
 
-    listed = service.get("/indexing/jobs?type=check", client.api_key)
+    listed = jobs.get("/indexing/jobs?type=check")
     assert [job["id"] for job in listed.json] == [named, second, first]
     assert listed.headers["x-total-count"] == "3"
-    assert service.get("/indexing/jobs?type=submit", client.api_key).json == []
-    assert service.get("/indexing/jobs?limit=0", client.api_key).status == 400
+    assert jobs.get("/indexing/jobs?type=submit").json == []
+    assert jobs.get("/indexing/jobs?limit=0").status == 400
     stranger = open_account(api_database)
     for path in ("", "/urls", "/export"):
-        assert service.get(f"/indexing/jobs/{first}{path}", stranger.api_key).code == "job_not_found"
-        assert service.get(f"/indexing/jobs/{first}{path}").status == 401
-    assert service.post(f"/indexing/jobs/{first}/retry", {}, stranger.api_key).code == "job_not_found"
-    finish(finder)
-    finish(finder, "index_check_bing")
+        assert jobs.service.get(f"/indexing/jobs/{first}{path}", stranger.api_key).code == "job_not_found"
+        assert jobs.service.get(f"/indexing/jobs/{first}{path}").status == 401
+    assert jobs.service.post(f"/indexing/jobs/{first}/retry", {}, stranger.api_key).code == "job_not_found"
 
 
-def test_ten_thousand_urls_are_created_and_exported_in_one_request_each(
-    service: Service, client: Payer, finder: ManualWorker
-) -> None:
+def test_ten_thousand_urls_are_created_and_exported_in_one_request_each(jobs: IndexJobs) -> None:
     urls = [f"https://shop.example/products/{number}?ref=catalogue" for number in range(10_000)]
 
-    answer = create(service, client, *urls)
+    answer = jobs.create(*urls)
 
     # How long it takes is measured where nothing else runs: benchmarks/index.py.
     assert (answer.status, answer.json["total_urls"]) == (201, 10_000)
     job_id = answer.json["job_id"]
-    finish(finder)
-    job = service.get(f"/indexing/jobs/{job_id}", client.api_key).json
+    jobs.finish()
+    job = jobs.get(f"/indexing/jobs/{job_id}").json
     assert (job["status"], job["processed_urls"]) == ("complete", 10_000)
-    lines = service.get(f"/indexing/jobs/{job_id}/export", client.api_key).body.splitlines()
+    lines = jobs.get(f"/indexing/jobs/{job_id}/export").body.splitlines()
     assert len(lines) == 10_001
     assert json.loads(lines[-1].partition(b",")[0]) == urls[-1]
 
 
-def test_a_balance_that_does_not_cover_all_urls_buys_none(service: Service, api_database: Database) -> None:
+def test_a_balance_that_does_not_cover_all_urls_buys_none(jobs: IndexJobs, api_database: Database) -> None:
     poor = open_account(api_database, credits=1)
 
-    answer = create(service, poor, HERE, GONE)
+    answer = jobs.create(HERE, GONE, payer=poor)
 
     assert (answer.status, answer.json["credits_required"], answer.json["credits_remaining"]) == (402, 2, 1)
 
 
-def test_index_jobs_are_filtered_by_status_and_date(service: Service, client: Payer, finder: ManualWorker) -> None:
+def test_index_jobs_are_filtered_by_status_and_date(jobs: IndexJobs) -> None:
     def submit() -> str:
-        return str(create(service, client, HERE).json["job_id"])
+        return str(jobs.create(HERE).json["job_id"])
 
     def change(job_id: str, changes: str) -> None:
-        finder.database.run(Statement(f"UPDATE job SET {changes} WHERE id = %(id)s RETURNING 1", {"id": job_id}))
+        jobs.database.run(Statement(f"UPDATE job SET {changes} WHERE id = %(id)s RETURNING 1", {"id": job_id}))
 
     complete = submit()
-    finish(finder)
+    jobs.finish()
     cancelled = submit()
-    service.post_bytes(f"/jobs/{cancelled}/cancel", b"", client.api_key)
+    jobs.post(f"/jobs/{cancelled}/cancel", {})
     expired = submit()
     change(expired, "deadline = now() - interval '1 ms'")
-    assert str(finder.database.run(expire())) == expired
+    assert str(jobs.database.run(expire())) == expired
     running = submit()
     change(running, "created_at = '2026-05-04'")
 
@@ -318,7 +279,7 @@ def test_index_jobs_are_filtered_by_status_and_date(service: Service, client: Pa
         ("to=2026-05-04", [running]),
         ("from=2026-05-05", [expired, cancelled, complete]),
     ]:
-        listed = service.get(f"/indexing/jobs?{query}", client.api_key)
+        listed = jobs.get(f"/indexing/jobs?{query}")
         assert [job["id"] for job in listed.json] == wanted, query
         assert {job["status"] for job in listed.json} <= set(query.removeprefix("status=").split(",")) or "-" in query
-    assert service.get("/indexing/jobs?status=lost", client.api_key).code == "parameter_invalid"
+    assert jobs.get("/indexing/jobs?status=lost").code == "parameter_invalid"

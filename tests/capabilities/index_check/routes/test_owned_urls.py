@@ -4,8 +4,8 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from http_service import Answer, Service
-from index_finder import create
+from http_service import Answer
+from index_finder import IndexJobs
 from payers import Payer, open_account
 
 from capabilities.index_check.results.jobs import OWNED_LANE
@@ -26,48 +26,44 @@ def client(api_database: Database) -> Payer:
     return payer
 
 
-def lanes(database: Database, answer: Answer) -> list[str]:
+def lanes(jobs: IndexJobs, answer: Answer) -> list[str]:
     with_lanes = "SELECT lane FROM item WHERE job_id = %(job)s ORDER BY index"
-    found: list[dict[str, str]] = database.run(Statement(with_lanes, {"job": UUID(answer.json["job_id"])}))
+    found: list[dict[str, str]] = jobs.database.run(Statement(with_lanes, {"job": UUID(answer.json["job_id"])}))
     return [row["lane"] for row in found]
 
 
-def test_urls_of_a_connected_site_have_a_lane_of_their_own(
-    service: Service, client: Payer, api_database: Database
-) -> None:
-    assert lanes(api_database, create(service, client, OWN, OTHER)) == [OWNED_LANE, "index_check"]
-    stranger = open_account(api_database)
-    assert lanes(api_database, create(service, stranger, OWN, OTHER)) == ["index_check", "index_check"]
+def test_urls_of_a_connected_site_have_a_lane_of_their_own(jobs: IndexJobs) -> None:
+    assert lanes(jobs, jobs.create(OWN, OTHER)) == [OWNED_LANE, "index_check"]
+    stranger = open_account(jobs.database)
+    assert lanes(jobs, jobs.create(OWN, OTHER, payer=stranger)) == ["index_check", "index_check"]
 
 
-def test_search_console_may_be_named_for_connected_sites_alone(
-    service: Service, client: Payer, api_database: Database
-) -> None:
-    named = create(service, client, OWN, engine="search_console", index="google")
-    assert (named.status, lanes(api_database, named)) == (201, [OWNED_LANE])
-    for payer, urls in ((client, [OWN, OTHER]), (open_account(api_database), [OWN])):
-        refused = create(service, payer, *urls, engine="search_console")
+def test_search_console_may_be_named_for_connected_sites_alone(jobs: IndexJobs) -> None:
+    named = jobs.create(OWN, engine="search_console", index="google")
+    assert (named.status, lanes(jobs, named)) == (201, [OWNED_LANE])
+    for payer, urls in ((jobs.client, [OWN, OTHER]), (open_account(jobs.database), [OWN])):
+        refused = jobs.create(*urls, payer=payer, engine="search_console")
         assert (refused.status, refused.code) == (400, "site_not_connected")
         assert urls[-1] in refused.json["message"]
-    assert create(service, client, OWN, engine="search_console", index="bing").code == "index_unknown"
+    assert jobs.create(OWN, engine="search_console", index="bing").code == "index_unknown"
 
 
-def test_a_connection_that_no_longer_works_is_not_used(service: Service, client: Payer, api_database: Database) -> None:
-    (connection,) = api_database.run(connections.list_connections(account_id=client.account_id))
-    api_database.run(connections.note_fault(connection, "access_revoked"))
+def test_a_connection_that_no_longer_works_is_not_used(jobs: IndexJobs) -> None:
+    (connection,) = jobs.database.run(connections.list_connections(account_id=jobs.client.account_id))
+    jobs.database.run(connections.note_fault(connection, "access_revoked"))
 
-    assert lanes(api_database, create(service, client, OWN)) == ["index_check"]
-    assert create(service, client, OWN, engine="search_console").code == "site_not_connected"
+    assert lanes(jobs, jobs.create(OWN)) == ["index_check"]
+    assert jobs.create(OWN, engine="search_console").code == "site_not_connected"
 
 
-def test_a_retry_asks_the_owners_service_again(service: Service, client: Payer, api_database: Database) -> None:
-    answer = create(service, client, OWN)
+def test_a_retry_asks_the_owners_service_again(jobs: IndexJobs) -> None:
+    answer = jobs.create(OWN)
     job_id = UUID(answer.json["job_id"])
     error = {"status": 500, "error": "x", "message": "Failed.", "code": "http_500", "reason": "error"}
-    while items := api_database.run(claim({OWNED_LANE: 100}, lease_for=timedelta(seconds=30))):
-        api_database.run(report(items[0].lease_id, [Outcome(item.item_id, "failed", error=error) for item in items]))
-    assert [item.state for item in api_database.run(find_items(job_id))] == ["failed"]
+    while items := jobs.database.run(claim({OWNED_LANE: 100}, lease_for=timedelta(seconds=30))):
+        jobs.database.run(report(items[0].lease_id, [Outcome(item.item_id, "failed", error=error) for item in items]))
+    assert [item.state for item in jobs.database.run(find_items(job_id))] == ["failed"]
 
-    retried = service.post(f"/indexing/jobs/{job_id}/retry", {}, client.api_key)
+    retried = jobs.post(f"/indexing/jobs/{job_id}/retry", {})
 
-    assert (retried.status, lanes(api_database, retried)) == (201, [OWNED_LANE])
+    assert (retried.status, lanes(jobs, retried)) == (201, [OWNED_LANE])

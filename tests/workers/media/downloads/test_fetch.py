@@ -393,7 +393,7 @@ def test_a_process_that_ends_leaves_no_connection_behind(server: WebServer) -> N
     url = server.serve("/p.png", PICTURE)
     program = f"""
 import atexit
-atexit.register(lambda: print(fetcher._session.closed))  # asked last
+atexit.register(lambda: print(fetcher._web._session.closed))  # asked last
 from pipeline.settings.fields import FetchSettings
 from workers.media.downloads.fetcher import open_fetcher
 fetcher = open_fetcher(FetchSettings(allow_networks="127.0.0.0/8"))

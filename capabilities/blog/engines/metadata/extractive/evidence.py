@@ -8,8 +8,7 @@ from pathlib import Path
 
 import regex
 
-from capabilities.blog.engines.metadata.extractive.commonness import commonness
-from capabilities.blog.engines.metadata.extractive.words import PostWord
+from capabilities.blog.engines.metadata.extractive.words import PostWord, commonness
 from workers.engines.languages.languages import Language
 
 _KNOWN = tomllib.loads(Path(__file__).with_name("endings.toml").read_text("utf-8"))
@@ -63,7 +62,6 @@ class Seen:
 
 
 def observed(words: Sequence[PostWord | None], language: Language) -> dict[str, Seen]:
-    """Return the evidence for each word in lower case."""
     seen: dict[str, Seen] = defaultdict(Seen)
     articles = language.determiners - PREPOSITIONS
     before: PostWord | None = None

@@ -107,7 +107,6 @@ def _whole_post(sentences: list[Sentence], language: Language) -> str | None:
 
 
 def titled_excerpt(title: str, subject: str | None, language: Language) -> str:
-    """Return a sentence with a title and its subject, in the post's language."""
     title = title.strip()
     if not title:
         return subject or ""

@@ -52,7 +52,6 @@ class Extractive:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine with the operator's taxonomy."""
         made = cls(settings.of(MetadataSettings).categories)
         made.is_lazy = settings.small
         return made
@@ -77,7 +76,6 @@ class Extractive:
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
-        """Return the categories of posts."""
         return load_taxonomy(self._categories)
 
     def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:

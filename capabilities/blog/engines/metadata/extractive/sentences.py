@@ -74,7 +74,6 @@ def without_orders(text: str) -> str:
 
 
 def is_usable(sentence: Sentence, title: str, language: Language) -> bool:
-    """Return whether a sentence is whole, prose, and not the title."""
     text = sentence.text
     least = SHORTEST_UNSPACED if language.code in ("zh", "ja", "ko") else SHORTEST
     return (
@@ -94,7 +93,6 @@ def is_prose(text: str) -> bool:
 
 
 def _is_balanced(text: str) -> bool:
-    """Return whether no quotation or bracket is cut in two."""
     # „So“ and “so” end and begin with the same sign.
     quoted = "„" in text or text.count("“") == text.count("”")
     pairs = (("(", ")"), ("«", "»"), ("「", "」"), ("『", "』"), ("（", "）"))
@@ -118,7 +116,6 @@ def standing_alone(sentence: Sentence, title: str, language: Language) -> float:
 
 
 def is_question(text: str) -> bool:
-    """Return whether a sentence ends with a question mark."""
     return _QUESTION.search(text) is not None
 
 

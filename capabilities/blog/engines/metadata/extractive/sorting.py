@@ -9,10 +9,9 @@ from itertools import islice
 
 import regex
 
-from capabilities.blog.engines.metadata.extractive.commonness import UNLISTED, commonness
 from capabilities.blog.engines.metadata.extractive.evidence import ARABIC_ARTICLE, ARABIC_PREFIXES
 from capabilities.blog.engines.metadata.extractive.sentences import OBITUARY
-from capabilities.blog.engines.metadata.extractive.words import lowered
+from capabilities.blog.engines.metadata.extractive.words import UNLISTED, commonness, lowered
 from capabilities.blog.engines.metadata.places import places_in
 from capabilities.blog.engines.metadata.taxonomy import Cues, Taxonomy
 from workers.engines.languages.languages import COMPOUNDING, UNSPACED, Language
@@ -118,7 +117,6 @@ def _weight_of_places(places: Sequence[Counter[str]], cues: Cues) -> float:
 def _found(
     text: str, words: Mapping[str, int] | None, cues: Cues, language: Language
 ) -> Iterator[tuple[str, int, AbstractSet[str]]]:
-    """Yield a text's cues, their counts and their categories."""
     if language.code in UNSPACED:
         yield from _contained(text, cues)
         return

@@ -75,7 +75,6 @@ class _Ranking:
         self._written: dict[tuple[str, ...], str] = {}
 
     def candidates(self, title: Sequence[PostWord | None], text: Sequence[PostWord | None]) -> list[_Candidate]:
-        """Return the candidates, best first."""
         found: list[_Candidate] = []
         for word in self._seen:
             if (worth := self._weights.worth_alone(word)) > 0:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import regex
 
-from capabilities.blog.engines.metadata.extractive.commonness import commonness
 from capabilities.blog.engines.metadata.extractive.evidence import (
     PARTICIPLES,
     VERBS,
     Seen,
 )
+from capabilities.blog.engines.metadata.extractive.words import commonness
 from capabilities.blog.engines.metadata.terms import stem
 from workers.engines.languages.languages import UNSPACED, Language
 
@@ -64,7 +64,6 @@ class WordWeights:
         self.parts = {word: self._worth_in_name(word, known) for word, known in seen.items()}
 
     def usual_form(self, word: str) -> str:
-        """Return the form of a word in the title, or else the most frequent one."""
         forms = self._forms[stem(word)] or Counter({word: 1})
         return max(forms, key=lambda form: (form in self._title, forms[form], form == word, -len(form)))
 
@@ -129,18 +128,15 @@ class WordWeights:
         return not (recurs or is_cue or known.after_determiner or self._is_proper(known) or self.language.code == "de")
 
     def count(self, word: str) -> int:
-        """Return how often a word occurs, in any form."""
         return sum(self._forms[stem(word)].values()) or self.seen[word].count
 
     def is_in_title(self, word: str) -> bool:
-        """Return whether the title has a word, in any form."""
         return word in self._title or stem(word) in self._title_stems
 
     def _is_proper(self, known: Seen) -> bool:
         return self.language.code != "de" and known.is_proper
 
     def _is_name(self, word: str, known: Seen, is_cue: bool) -> bool:
-        """Return whether a word can be a tag or a part of one."""
         language = self.language
         if language.is_empty_word(word) and not (
             is_cue and word not in language.determiners | language.subjects | language.vague
@@ -155,7 +151,6 @@ class WordWeights:
         return len(word) > 2 or (len(word) == 2 and known.forms.most_common(1)[0][0].isupper())
 
     def _as_noun(self, word: str, known: Seen, is_cue: bool) -> float:
-        """Return how likely a word is a noun, by its neighbours and its ending."""
         code = self.language.code
         if code == "de":
             return self._as_german_noun(word, known, is_cue)

@@ -29,7 +29,6 @@ class EndpointWriter(EndpointEngine, ModelWriter):
         self._chat = ChatModel(self.client, self.model)
 
     def setup(self) -> None:
-        """Prepare the checks of answers, and start to probe."""
         self._extractive.setup()
         super().setup()
 

@@ -38,7 +38,6 @@ class Llama(LlamaEngine, ModelWriter):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine, its model not loaded yet."""
         own = settled(settings, settings.of(MetadataSettings).llama, cls.family, cls.name)
         return cls(own, Extractive.from_settings(settings))
 

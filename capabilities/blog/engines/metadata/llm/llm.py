@@ -44,7 +44,6 @@ class Llm(ModelWriter):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine as the operator wants it."""
         return cls(
             settled(settings, settings.of(MetadataSettings).llm, "metadata", cls.name),
             Extractive.from_settings(settings),

@@ -66,12 +66,10 @@ class Diffusion:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine with the operator's model."""
         own = settled(settings, settings.of(PicturesSettings).diffusion, "pictures", cls.name)
         return cls(own, SafetyClassifier.from_settings(settings))
 
     def readiness(self) -> str | None:
-        """Return what is missing, or None."""
         needed = ("torch", "transformers", "accelerate", "diffusers")
         lacks = missing(self._settings, *needed, extra="blog", family="pictures", engine=self.name)
         return lacks or (self._unchecked() if self._needs_classifier() else None)
@@ -91,11 +89,9 @@ class Diffusion:
 
     @property
     def gpu(self) -> str | None:
-        """Return the GPU whose lock the caller holds, or None for the processor."""
         return models.gpu_of(self._settings)
 
     def styles(self) -> Sequence[str]:
-        """Return all styles, since the prompt names them."""
         return STYLES
 
     def paint(
@@ -160,14 +156,12 @@ class Diffusion:
         return [_painted(image, brief, flagged) for image, flagged in zip(answer.images, flags, strict=True)]
 
     def _flags(self, answer: Any) -> list[bool]:
-        """Return which pictures the pipeline's checker or the classifier rejects."""
         own = getattr(answer, "nsfw_content_detected", None) or [False] * len(answer.images)
         if not self._safety.is_set_up:
             return list(own)
         return [one or other for one, other in zip(own, self._safety.flags(answer.images), strict=True)]
 
     def _arguments(self, brief: Brief) -> dict[str, Any]:
-        """Return the arguments that are set and that the pipeline knows."""
         settings, known = self._settings, inspect.signature(self._pipeline.__call__).parameters
         wanted = {
             "prompt": prompt_of(brief),
@@ -183,10 +177,13 @@ class Diffusion:
 def _painted(image: Image.Image, brief: Brief, flagged: bool) -> Painted | PressroomError:
     if flagged:
         return PictureUnsafe("The safety check held a picture back; change the title, or try another style.")
+    return photograph(_cropped(image.convert("RGB")), brief)
+
+
+def photograph(image: Image.Image, brief: Brief) -> Painted:
+    """Return an RGB picture that a model made, with a description that only repeats the request."""
     description = generated(brief.language, brief.style, brief.title)
-    return Painted(
-        encoded(_cropped(image.convert("RGB")), MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False
-    )
+    return Painted(encoded(image, MAX_BYTES), CONTENT_TYPE, brief.style, description, is_seen=False)
 
 
 def _cropped(image: Image.Image) -> Image.Image:

@@ -37,16 +37,13 @@ class SafetyClassifier:
 
     @property
     def is_off(self) -> bool:
-        """Return whether the operator turned it off."""
         return self._settings.model == OFF
 
     @property
     def is_set_up(self) -> bool:
-        """Return whether it is loaded."""
         return self._model is not None
 
     def readiness(self) -> str | None:
-        """Return what is missing, or None."""
         return missing(self._settings, "torch", "transformers", extra="blog", family="pictures", engine="safety")
 
     def setup(self) -> None:
@@ -68,7 +65,6 @@ class SafetyClassifier:
         self._model = models.place(model, self._settings)
 
     def flags(self, images: Sequence[Image.Image]) -> list[bool]:
-        """Return which pictures to reject."""
         import torch
 
         pixels = self._processor(images=[image.convert("RGB") for image in images], return_tensors="pt")["pixel_values"]

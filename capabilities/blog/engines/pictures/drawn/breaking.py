@@ -69,7 +69,6 @@ def broken(pieces: Sequence[Piece], widths: Sequence[float], space: float, most:
 
 
 def line_of(pieces: Sequence[Piece], start: int, end: int) -> str:
-    """Return the line of the pieces from `start` to `end`."""
     text = pieces[start].text + "".join(piece.glue + piece.text for piece in pieces[start + 1 : end])
     return text + ("-" if end < len(pieces) and pieces[end].hyphen else "")
 
@@ -88,7 +87,6 @@ def _cost(pieces: Sequence[Piece], start: int, end: int, width: float, total: fl
 
 
 def _phrases(word: str, language: str) -> list[str]:
-    """Return the phrases of a text without spaces."""
     is_traditional = re.search(r"(?i)-(tw|hk|mo|hant)", language) is not None
     name = "traditional_chinese" if is_traditional else "simplified_chinese"
     if KANA.search(word) or language.startswith("ja"):
@@ -104,7 +102,6 @@ def _phrases(word: str, language: str) -> list[str]:
 
 
 def _cut(word: str, glue: str, language: str, fits: Callable[[str], bool]) -> list[Piece]:
-    """Return the pieces of a word that is wider than a line."""
     if UNSPACED.search(word):
         return [Piece(part, glue if index == 0 else "") for index, part in enumerate(_clusters(word))]
     pieces = []
@@ -115,7 +112,6 @@ def _cut(word: str, glue: str, language: str, fits: Callable[[str], bool]) -> li
 
 
 def _hyphens(word: str, language: str, fits: Callable[[str], bool]) -> list[int]:
-    """Return the places for hyphens, by the word's language or evenly."""
     positions = [place for place in _hyphenator(language)(word) if 2 <= place <= len(word) - 3]
     if positions:
         return positions

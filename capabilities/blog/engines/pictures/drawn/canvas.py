@@ -27,7 +27,6 @@ class Pen:
         self._cos, self._sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
 
     def fill(self, outline: Sequence[Point], paint: Colour, opacity: float = 1.0) -> None:
-        """Fill a closed outline."""
         self.canvas.draw(self._placed(outline), paint, opacity)
 
     def box(self, box: Box, paint: Colour, radius: float = 0.0, turn: float = 0.0) -> None:
@@ -39,17 +38,14 @@ class Pen:
         self.fill(turned(points, middle, turn) if turn else points, paint)
 
     def disc(self, centre: Point, radius: float, paint: Colour, opacity: float = 1.0) -> None:
-        """Fill a circle."""
         self.canvas.draw(circle(self._placed([centre])[0], radius * self.size), paint, opacity)
 
     def ring(self, centre: Point, radius: float, width: float, paint: Colour, opacity: float = 1.0) -> None:
-        """Draw a circle line at `radius`."""
         (middle,), radius, half = self._placed([centre]), radius * self.size, width * self.size / 2
         hole = circle(middle, max(0.0, radius - half))
         self.canvas.draw(circle(middle, radius + half), paint, opacity, hole=hole)
 
     def stroke(self, points: Sequence[Point], width: float, paint: Colour) -> None:
-        """Draw a line through points, `width` wide, with round ends."""
         self.canvas.draw(self._placed(points), paint, width=width * self.size)
 
     def _placed(self, points: Sequence[Point]) -> list[Point]:
@@ -109,7 +105,6 @@ def sector(centre: Point, radius: float, start: float, end: float) -> list[Point
 
 
 def rounded(left: float, top: float, right: float, bottom: float, radius: float = 0.0) -> list[Point]:
-    """Return the outline of a box with round corners."""
     radius = min(radius, (right - left) / 2, (bottom - top) / 2)
     if radius <= 0:
         return [(left, top), (right, top), (right, bottom), (left, bottom)]
@@ -157,7 +152,6 @@ def _draw_line(brush: ImageDraw.ImageDraw, points: Sequence[Point], width: float
 
 
 def _bounds(points: Sequence[Point], margin: float) -> tuple[int, int, int, int] | None:
-    """Return the box of the points on the canvas, or None."""
     across, down = [x for x, _ in points], [y for _, y in points]
     left, top = max(0, math.floor(min(across) - margin)), max(0, math.floor(min(down) - margin))
     right, bottom = min(WIDTH, math.ceil(max(across) + margin)), min(HEIGHT, math.ceil(max(down) + margin))

@@ -85,17 +85,14 @@ class Palette(BaseModel):
 
     @property
     def white(self) -> Colour:
-        """Return the lightest colour."""
         return self.ink if self.is_dark else self.ground
 
     @property
     def black(self) -> Colour:
-        """Return the darkest colour."""
         return self.ground if self.is_dark else self.ink
 
     @property
     def colours(self) -> tuple[Colour, Colour, Colour, Colour]:
-        """Return the colours that fill shapes."""
         return self.deep, self.mid, self.bright, self.accent
 
 

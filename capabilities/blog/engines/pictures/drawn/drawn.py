@@ -35,7 +35,6 @@ class Drawn:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Return the engine with the operator's fonts."""
         return cls(Fonts(settings.of(PicturesSettings).fonts))
 
     def readiness(self) -> str | None:
@@ -49,7 +48,6 @@ class Drawn:
             log.warning("titles in Arabic, Hebrew, Hindi or Thai can't be set here", engine=self.name, needs=NEEDED)
 
     def styles(self) -> Sequence[str]:
-        """Return the styles that it can truly make."""
         return tuple(DESIGNS)
 
     def paint(

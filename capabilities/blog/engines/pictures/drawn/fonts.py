@@ -52,7 +52,6 @@ class Face:
     thicker: float = 0.0
 
     def at(self, size: float) -> ImageFont.FreeTypeFont:
-        """Return the font in a size, in pixels."""
         layout = ImageFont.Layout.RAQM if can_shape() else ImageFont.Layout.BASIC
         source = io.BytesIO(self.content) if self.content is not None else self.path
         return ImageFont.truetype(source, size, index=self.index, layout_engine=layout)
@@ -147,12 +146,10 @@ class Fonts:
 
 
 def can_shape() -> bool:
-    """Return whether scripts that need shaping can be set."""
     return bool(features.check("raqm"))
 
 
 def unshaped(text: str) -> str:
-    """Return the characters of a text that can't be shaped here, each once."""
     return "" if can_shape() else "".join(dict.fromkeys(_SHAPED.findall(text)))
 
 

@@ -101,7 +101,6 @@ def _in_turn(
 
 
 def _palettes(count: int, recent: Recent, random: Random) -> list[Palette]:
-    """Return a palette for each cover, one in three dark, in varying order."""
     light, dark = (
         cycle(sorted(random.sample(palettes, len(palettes)), key=lambda one: _familiar(recent, f"/{one.key}/")))
         for palettes in (LIGHT, DARK)

@@ -43,11 +43,9 @@ class Scene:
         thing(self.pen(x, floor - size, size), self.palette)
 
     def beside(self, largest: int = 118) -> TypesetPage:
-        """Return a page left of the picture."""
         return TypesetPage(Box(MARGIN, MARGIN, 572, HEIGHT - MARGIN), self.palette.ink, down="middle", largest=largest)
 
     def above(self, bottom: float = 268, right: float = WIDTH - MARGIN) -> TypesetPage:
-        """Return a page above the picture."""
         return TypesetPage(Box(MARGIN, 60, right, bottom), self.palette.ink, largest=124, smallest=32, lines=4)
 
 
@@ -80,12 +78,10 @@ def ridge(random: Random, base: float, height: float) -> list[Point]:
 
 
 def height_at(outline: Sequence[Point], x: float) -> float:
-    """Return the height of a ridge's top at `x`."""
     return min(outline[:-2], key=lambda point: abs(point[0] - x))[1]
 
 
 def sprig(scene: Scene, root: Point, length: float, angle: float, paint: Colour, leaves: int = 5) -> None:
-    """Draw a stem with leaves on both sides."""
     turn = math.radians(angle)
     tip = (root[0] + length * math.cos(turn), root[1] + length * math.sin(turn))
     scene.canvas.stroke([root, tip], max(3.0, length / 60), paint)
@@ -99,7 +95,6 @@ def sprig(scene: Scene, root: Point, length: float, angle: float, paint: Colour,
 
 
 def draw_sun(scene: Scene, x: float, y: float, radius: float) -> None:
-    """Draw a sun, or a moon, with a halo."""
     p = scene.palette
     scene.canvas.disc((x, y), radius * 1.6, p.accent, 0.13)
     scene.canvas.disc((x, y), radius * 1.28, p.accent, 0.2)
@@ -107,7 +102,6 @@ def draw_sun(scene: Scene, x: float, y: float, radius: float) -> None:
 
 
 def draw_trees(scene: Scene, outline: list[Point], paint: Colour, size: float, count: int) -> None:
-    """Draw trees here and there on a ridge."""
     random = scene.random
     for _ in range(count):
         x = random.uniform(20, WIDTH - 20)
@@ -119,7 +113,6 @@ def draw_trees(scene: Scene, outline: list[Point], paint: Colour, size: float, c
 
 
 def draw_peak(scene: Scene, x: float, top: float, width: float, paint: Colour, snow: Colour) -> None:
-    """Draw a mountain with snow on it, one side in the shade."""
     canvas, half = scene.canvas, width / 2
     foot = top + half * 0.82
     canvas.fill([(x, top), (x + half, foot), (x + half, HEIGHT), (x - half, HEIGHT), (x - half, foot)], paint)
@@ -131,7 +124,6 @@ def draw_peak(scene: Scene, x: float, top: float, width: float, paint: Colour, s
 
 
 def draw_pine(scene: Scene, x: float, y: float, tall: float) -> None:
-    """Draw a pine that stands at a point."""
     p = scene.palette
     for step in range(3):
         half, top = tall * (0.17 + 0.07 * step), y - tall + tall * 0.24 * step
@@ -140,7 +132,6 @@ def draw_pine(scene: Scene, x: float, y: float, tall: float) -> None:
 
 
 def waves(shift: float, base: float, height: float, length: float) -> list[Point]:
-    """Return the outline of a row of waves, down to the lower edge."""
     top = []
     for x in range(-20, WIDTH + 21, 5):
         phase = ((x + shift) % length) / length
@@ -172,7 +163,6 @@ def draw_building(scene: Scene, x: float, top: float, width: float, depth: int, 
 
 
 def draw_tall_plant(scene: Scene, x: float, y: float, size: float) -> None:
-    """Draw tall stems with leaves."""
     p = scene.palette
     paint = p.bright if p.is_dark else p.deep
     for angle, length in ((-90, 2.5), (-74, 1.9), (-106, 2.0)):

@@ -25,7 +25,6 @@ class Shape(BaseModel):
     lean: float = 0.0
 
     def colour(self, palette: Palette) -> Colour:
-        """Return the palette's colour for the paint."""
         day, _, night = self.paint.partition("/")
         colour: Colour = getattr(palette, night if night and palette.is_dark else day)
         return colour
@@ -36,7 +35,6 @@ class Shape(BaseModel):
         pen.fill(_whole(outline) if self.mirrored else outline, paint, self.opacity)
 
     def outline(self) -> Sequence[Point]:
-        """Return the points around it."""
         raise NotImplementedError
 
 

@@ -56,12 +56,10 @@ def subject_of(title: str, tags: Sequence[str], language: str) -> str | None:
 
 
 def subjects_in(text: str, language: str) -> frozenset[str]:
-    """Return the motifs of all things that a text names."""
     return frozenset(motif for motif, _, _ in _named(text, language))
 
 
 def _named(text: str, language: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the motif, start and end of each thing that a text names."""
     base = language.lower().replace("_", "-").partition("-")[0]
     pattern, motifs = _subjects(base if base in LANGUAGES else "")
     for match in pattern.finditer(_others().sub("/", WITHOUT.sub("/", _words(text)))):
@@ -70,7 +68,6 @@ def _named(text: str, language: str) -> Iterator[tuple[str, int, int]]:
 
 
 def motif_of(brief: Brief) -> str | None:
-    """Return the motif of a post's subject, or else of its category, or None."""
     # A tag that the summary lacks may only name the category; one from the title was read in its context already.
     title, summary = brief.title.lower(), brief.summary.lower()
     # If the category is unsure, a tag's thing may be wrong.
@@ -125,7 +122,6 @@ def _others() -> re.Pattern[str]:
 
 
 def _words(text: str) -> str:
-    """Return a text's words in lower case, separated by spaces."""
     plain = VOWELS.sub("", unicodedata.normalize("NFKC", text)).lower()
     return PREFIX.sub("", " ".join(re.findall(r"\w+", plain)))
 

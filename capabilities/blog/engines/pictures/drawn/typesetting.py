@@ -39,7 +39,6 @@ class Box:
         return self.bottom - self.top
 
     def mirrored(self) -> "Box":
-        """Return the same box of the mirrored picture."""
         return replace(self, left=WIDTH - self.right, right=WIDTH - self.left)
 
 
@@ -70,7 +69,6 @@ class Script:
         return {"direction": self.direction, "language": self.language} if can_shape() else {}
 
     def drawn(self, size: float) -> dict[str, Any]:
-        """Return Pillow's options for drawing or measuring ink."""
         return {"anchor": "ls", "stroke_width": self.face.thicker * size, **self.options()}
 
 
@@ -114,7 +112,6 @@ def typeset(text: str, face: Face, page: TypesetPage, language: str) -> Title:
 
 
 def draw(image: Image.Image, title: Title, page: TypesetPage) -> None:
-    """Draw a title onto its page."""
     brush, font, box = ImageDraw.Draw(image), sized(title.script.face, title.size), page.box
     slack = box.height - title.height
     shift = {"top": 0.0, "middle": slack / 2, "bottom": slack}[page.down]

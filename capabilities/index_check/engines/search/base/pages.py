@@ -28,13 +28,11 @@ class PageProvider(Provider):
 
     #: Address that links are relative to.
     home: ClassVar[str]
-    #: Elements (CSS) that only a challenge has, a page that asks for consent, and one without results.
+    #: Elements (CSS) that only a challenge has, and one without results.
     challenge: ClassVar[str]
-    consent: ClassVar[str] = ""
     none: ClassVar[str] = ""
-    #: Words that only a page without results has, and source that only a page has that needs JavaScript.
+    #: Words that only a page without results has.
     none_words: ClassVar[re.Pattern[str]] = NEVER
-    script: ClassVar[re.Pattern[str]] = NEVER
 
     def parse(self, reply: Reply) -> Reading:
         soup = BeautifulSoup(reply.text, "lxml")
@@ -42,9 +40,8 @@ class PageProvider(Provider):
         rows = tuple(dict.fromkeys(one for one in found if one))
         if rows or OPAQUE in found:
             return Reading(rows, found.count(OPAQUE))
-        is_none, is_challenge, is_consent = (
-            bool(selector) and soup.select_one(selector) is not None
-            for selector in (self.none, self.challenge, self.consent)
+        is_none, is_challenge = (
+            bool(selector) and soup.select_one(selector) is not None for selector in (self.none, self.challenge)
         )
         for hidden in soup(["script", "style", "noscript", "template"]):  # last: scripts tell a challenge
             hidden.extract()
@@ -52,12 +49,9 @@ class PageProvider(Provider):
         return Reading(
             is_none=is_none or bool(self.none_words.search(text)),
             is_challenge=is_challenge or bool(UNUSUAL_TRAFFIC.search(text)),
-            is_consent=is_consent,
-            is_script=bool(self.script.search(reply.text)),
         )
 
     def links(self, soup: BeautifulSoup) -> list[str]:
-        """Return the targets of organic results' links as absolute URLs."""
         raise NotImplementedError
 
     def href_of(self, tag: Tag) -> str:
@@ -83,8 +77,6 @@ def unwrap(address: str) -> str | None:
         return given.get("uddg", OPAQUE) if path == "/l/" else None
     if f".{host}".endswith(".bing.com") and path.startswith("/ck/a"):
         return _unwrap_bing(given.get("u", ""))
-    if re.fullmatch(r"(www\.)?google\.[a-z.]{2,6}", host):
-        return _unwrap_google(path, given)
     return address
 
 
@@ -96,10 +88,3 @@ def _unwrap_bing(value: str) -> str:
         return base64.urlsafe_b64decode(encoded).decode()
     except (binascii.Error, ValueError):
         return OPAQUE
-
-
-def _unwrap_google(path: str, given: dict[str, str]) -> str | None:
-    if path == "/url":
-        found = given.get("q") or given.get("url") or ""
-        return found if found.startswith(("http://", "https://")) else None
-    return OPAQUE if path == "/goto" else None

@@ -51,7 +51,6 @@ class Reply:
 
     @property
     def is_success(self) -> bool:
-        """True if the status is 2xx."""
         return 200 <= self.status < 300
 
     @property
@@ -59,10 +58,9 @@ class Reply:
         return self.body.decode("utf-8", "replace")
 
     @property
-    def places(self) -> list[tuple[str, str]]:
-        """Host and path of the URL that was asked last, and of the redirect's target."""
-        found = [urlsplit(address) for address in (self.url, self.location)]
-        return [(parts.hostname or "", parts.path) for parts in found]
+    def paths(self) -> list[str]:
+        """Paths of the URL that was asked last, and of the redirect's target."""
+        return [urlsplit(address).path for address in (self.url, self.location)]
 
     def retry_after(self, *, now: datetime | None = None) -> timedelta:
         """Return the wait that Retry-After (seconds or a date) or X-RateLimit-Reset asks for, or zero."""
@@ -89,8 +87,6 @@ class Reading:
     opaque: int = 0  # rows whose address can't be read
     is_none: bool = False  # it says itself that there are no results
     is_challenge: bool = False  # it asks whether we are a person, or complains of our traffic
-    is_consent: bool = False  # it wants us to agree to something first
-    is_script: bool = False  # it only works with JavaScript
     is_quota: bool = False  # an API's refusal, because of how much we asked
     refused: Refusal = ""  # an API's refusal, because of our key or account
     blocked_inside: str = ""  # a search engine behind this one has blocked it
@@ -153,7 +149,6 @@ class Provider:
         return f"{self.name}:{hashlib.sha256(f'{self.url} {self.key}'.encode()).hexdigest()[:12]}"
 
     def readiness(self) -> str | None:
-        """Return what is missing before it can be asked, or None."""
         prefix = f"PRESSROOM_SEARCH__{self.name.upper()}__"
         if not self.url:
             return f"set {prefix}URL"
@@ -163,7 +158,6 @@ class Provider:
 
     @property
     def promise(self) -> str:
-        """The line for `pressroom doctor` once it is ready."""
         answers = f"answers from the index {self.index}"
         return answers if self.is_api else f"{answers}, as long as its pages let us: it may block us at any time"
 
@@ -180,11 +174,9 @@ class Provider:
         return f"site:{place if '?' in place or '#' in place else place.rstrip('/')}"
 
     def is_askable(self, query: str) -> bool:
-        """Return whether a query is short enough."""
         return len(query) < self.max_query
 
     def queries(self, url: str) -> list[str]:
-        """Return the forms that are short enough."""
         return [query for query in self.forms(url) if self.is_askable(query)]
 
     def request(self, query: str) -> SearchRequest:
@@ -244,7 +236,6 @@ class ApiProvider(Provider):
 
 
 def document_of(reply: Reply) -> dict[str, Any] | None:
-    """Return an answer's JSON object, or None if it has none."""
     try:
         document = json.loads(reply.body)
     except (ValueError, RecursionError):
@@ -261,5 +252,4 @@ def found_at(document: dict[str, Any], names: Sequence[str]) -> Any:
 
 
 def objects(found: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list, or none if it is no list."""
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -74,7 +74,6 @@ class SiteService:
 
     @property
     def limits(self) -> SiteServiceSettings:
-        """How often it may be asked."""
         limits: SiteServiceSettings = getattr(self.settings, self.name)
         return limits
 

@@ -10,12 +10,10 @@ from capabilities.index_check.results.raw_result import Reason
 from pipeline.downloads.urls import match_key
 
 CHALLENGE_PATHS = ("/sorry", "/sp/captcha", "/captcha")
-CHALLENGE_HOSTS = ("sorry.google.com",)
-CONSENT_HOSTS = ("consent.google.", "consent.youtube.", "consent.yahoo.", "guce.")
 #: Codes of evasions: rows of other sites, or no row of a site that is surely listed. Several in a row are a block.
 EVASIONS = frozenset(("operator_ignored", "empty_unproven"))
 #: Codes of pages that will look the same next time. After several in a row the provider is out of use for the job.
-UNUSABLE = frozenset(("js_required", "opaque_links", "consent_required", "request_refused"))
+UNUSABLE = frozenset(("opaque_links", "request_refused"))
 
 #: Most rows that are kept as near matches.
 MAX_NEAR = 5
@@ -56,7 +54,6 @@ class Verdict:
 
     @property
     def is_answer(self) -> bool:
-        """True if it says something about the page."""
         return self.reason in {"indexed", "not_indexed"}
 
     @property
@@ -81,7 +78,7 @@ def classify(
     if reply is None:
         return Verdict("error", "transport")
     rest = reply.retry_after()
-    if any(host in CHALLENGE_HOSTS or path.startswith(CHALLENGE_PATHS) for host, path in reply.places):
+    if any(path.startswith(CHALLENGE_PATHS) for path in reply.paths):
         return Verdict("rate_limited", "captcha", rest=rest)
     if reading.refused:
         # Before the throttle: an API may also say 429 when our account is empty.
@@ -93,8 +90,6 @@ def classify(
         return Verdict("error", "config")
     if provider.is_api and reply.status in {400, 422}:
         return Verdict("error", "request_refused")
-    if reading.is_consent or any(host.startswith(CONSENT_HOSTS) for host, _ in reply.places):
-        return Verdict("error", "consent_required")
     if reply.is_success and (reading.rows or reading.opaque):
         return _of_rows(reading, match(reading.rows, key, accept_variants=accept_variants), is_operator=is_operator)
     if reading.is_challenge:
@@ -103,8 +98,6 @@ def classify(
         return Verdict("error", "engines_blocked")
     if not reply.is_success:
         return Verdict("error", f"http_{reply.status}", rest=rest)
-    if reading.is_script:
-        return Verdict("error", "js_required")
     if reading.is_none:
         return Verdict("not_indexed", "no_results")
     return Verdict("error", "unrecognised_page")
@@ -123,7 +116,6 @@ def _of_rows(reading: Reading, found: Match, *, is_operator: bool) -> Verdict:
 
 
 def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) -> Match:
-    """Look for the page of a match key among rows."""
     host, path = _parts(wanted)[:2]
     site = f".{_without_port(host)}"
     near: list[tuple[str, str]] = []

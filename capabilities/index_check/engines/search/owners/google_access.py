@@ -150,7 +150,6 @@ class BrowserConsent:
         self._seconds = settings.limit_seconds
 
     def url(self, state: str) -> str:
-        """Return the address of Google's page."""
         found: str = self._flow.authorization_url(state=state, access_type="offline", prompt="consent")[0]
         return found
 
@@ -186,7 +185,6 @@ def _has_browser() -> bool:
 
 
 def _refusal_of(error: Exception) -> str:
-    """Return Google's reason for refusing a token."""
     document = error.args[1] if len(error.args) > 1 and isinstance(error.args[1], dict) else {}
     said = " ".join(str(document.get(name, "")) for name in ("error", "error_description")).strip()
     return f"Google gives no token ({said[:200] or 'no reason'})"

@@ -132,7 +132,6 @@ def _trouble_of(reply: Reply, error: dict[str, Any]) -> ServiceTrouble:
 
 
 def _reasons(error: dict[str, Any]) -> set[str]:
-    """Return all reasons that an error of the older or the newer form names."""
     parts = [part for name in ("errors", "details") for part in objects(error.get(name))]
     return {str(part["reason"]) for part in parts if part.get("reason")} | {str(error.get("status", ""))}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from processor_time import least_processor_time
 
 from capabilities.alt_text.engines import MODES, Mode
-from capabilities.alt_text.engines.text.openers import without_opener
+from capabilities.alt_text.engines.text.cleaning import without_opener
 from capabilities.alt_text.engines.text.shaping import LIMITS, NothingSaid, shape, split_sentences
 
 VOCABULARY = """

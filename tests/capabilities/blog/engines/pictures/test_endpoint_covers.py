@@ -80,9 +80,7 @@ def test_a_server_that_asks_for_a_pause_has_the_post_wait(server: ModelServer, p
     assert painter.is_available()
 
 
-def test_a_refused_prompt_is_told_and_a_server_that_fails_is_left_alone(
-    server: ModelServer, painter: EndpointPainter
-) -> None:
+def test_a_refused_prompt_is_told(server: ModelServer, painter: EndpointPainter) -> None:
     server.answers[PATH] = refused(400, {"error": {"message": "content policy", "code": "moderation_blocked"}})
     assert isinstance(painter.paint(BRIEF, count=1)[0], RequestRefused)
     assert painter.is_available()

@@ -11,8 +11,8 @@ from capabilities.index_check.engines.search import advise
 from capabilities.index_check.engines.search.base.provider import Provider, Reply
 from capabilities.index_check.engines.search.base.verdict import Verdict, classify
 from capabilities.index_check.engines.search.dataforseo import DataForSeo
-from capabilities.index_check.engines.search.google import Google
 from capabilities.index_check.engines.search.keyed_apis import BraveApi, SerpApi, Serper
+from capabilities.index_check.engines.search.result_pages import Bing
 from capabilities.index_check.engines.search.searxng import Searxng
 from capabilities.index_check.settings import ProviderSettings, SearxngSettings
 
@@ -125,11 +125,10 @@ def test_an_instance_of_ones_own_needs_a_url(url: str | None, needs: bool) -> No
     assert ("PRESSROOM_SEARCH__SEARXNG__URL" in (said or "")) == needs
 
 
-def test_pages_of_google_promise_no_answer_for_google() -> None:
-    google = Google(ProviderSettings(url=Google.page))
+def test_pages_promise_no_answer_for_google() -> None:
+    bing = Bing(ProviderSettings(url=Bing.page))
 
-    assert "js_required" in google.promise
-    assert any("nobody answers for Google" in advice for advice in advise([google]))
+    assert any("nobody answers for Google" in advice for advice in advise([bing]))
 
 
 def test_a_limit_of_dataforseo_is_one_of_a_minute() -> None:

@@ -1,15 +1,11 @@
 """The search client: what goes out on the wire, and how a lost connection is told."""
 
-import asyncio
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-import pytest
-
-from capabilities.index_check.engines.search.base.client import SearchClient, Unreachable, _send_once
+from capabilities.index_check.engines.search.base.client import SearchClient
 from capabilities.index_check.engines.search.base.provider import SearchRequest
 from capabilities.index_check.settings import SearchSettings
 
@@ -54,15 +50,3 @@ def test_a_form_goes_out_as_a_browser_sends_it() -> None:
     assert head.lower().count(b"content-type:") == 1
     assert b"Content-Type: application/x-www-form-urlencoded" in head
     assert b"X-Own: kept" in head
-
-
-def test_a_connection_that_closes_under_uvloop_is_unreachable_and_sent_once() -> None:
-    sent = []
-
-    async def send(request: Any) -> Any:
-        sent.append(request)
-        raise RuntimeError("unable to perform operation on <TCPTransport closed=True>; the handler is closed")
-
-    with pytest.raises(Unreachable, match="RuntimeError"):
-        asyncio.run(_send_once("request", send))  # type: ignore[arg-type]  # it is only handed on
-    assert sent == ["request"]

@@ -11,7 +11,6 @@ from pydantic import ValidationError
 from capabilities.index_check.engines.search.base.pages import unwrap
 from capabilities.index_check.engines.search.base.provider import Reading, Reply
 from capabilities.index_check.engines.search.base.verdict import Verdict, classify, match
-from capabilities.index_check.engines.search.google import Google
 from capabilities.index_check.engines.search.keyed_apis import BraveApi, SerpApi, Serper
 from capabilities.index_check.engines.search.result_pages import Bing, DuckDuckGo
 from capabilities.index_check.engines.search.searxng import Searxng
@@ -23,7 +22,7 @@ from workers.engines.registry import load_engines
 URL, PAGE = "https://e.com/a", "e.com/a"
 SETTINGS = SearchSettings()
 WITH_KEY = ProviderSettings(url="http://127.0.0.1:9/", api_key="secret")
-DDG, BING, GOOGLE = DuckDuckGo(SETTINGS.duckduckgo), Bing(SETTINGS.bing), Google(SETTINGS.google)
+DDG, BING = DuckDuckGo(SETTINGS.duckduckgo), Bing(SETTINGS.bing)
 SEARXNG = Searxng(SearxngSettings(url="http://127.0.0.1:9/"))
 BRAVE, SERPER, SERPAPI = BraveApi(WITH_KEY), Serper(WITH_KEY), SerpApi(WITH_KEY)
 
@@ -40,13 +39,6 @@ def bing_page(*rows: str, also: str = "") -> str:
     return f'<html><body><ol id="b_results">{also}{links}</ol></body></html>'
 
 
-def google_page(*rows: str, also: str = "") -> str:
-    links = "".join(
-        f'<div class="tF2Cxc"><div class="yuRUbf"><a href="{row}"><h3>t</h3></a></div></div>' for row in rows
-    )
-    return f'<html><body>{also}<div id="search">{links}</div></body></html>'
-
-
 def judge(
     provider, body: object = "", status: int = 200, *, is_operator=True, url="", location="", **headers: str
 ) -> Verdict:
@@ -61,50 +53,42 @@ UNUSUAL = "<p>Our systems have detected unusual traffic from your computer netwo
 
 #: row of the table, provider, page, status, more, reason, code
 ROWS = [
-    (2, GOOGLE, "", 302, {"location": "https://www.google.com/sorry/index?q=x"}, "rate_limited", "captcha"),
-    (2, GOOGLE, google_page(URL), 200, {"url": "https://sorry.google.com/x"}, "rate_limited", "captcha"),
+    (2, DDG, "", 302, {"location": "https://duckduckgo.com/sorry/index?q=x"}, "rate_limited", "captcha"),
     (2, DDG, "", 200, {"url": "https://duckduckgo.com/sp/captcha"}, "rate_limited", "captcha"),
     (3, BING, "", 429, {}, "rate_limited", "throttled"),
     (3, DDG, ddg_page(), 202, {}, "rate_limited", "throttled"),
     (3, DDG, ddg_page(), 418, {}, "rate_limited", "throttled"),
     (3, DDG, ddg_page(also=CHALLENGE), 202, {}, "rate_limited", "captcha"),
-    (5, GOOGLE, "", 302, {"location": "https://consent.google.com/ml?continue=x"}, "error", "consent_required"),
-    (5, GOOGLE, '<form action="https://consent.google.com/save"></form>', 200, {}, "error", "consent_required"),
     (6, DDG, ddg_page("//duckduckgo.com/l/?uddg=https%3A%2F%2Fwww.e.com%2Fa%2F"), 200, {}, "indexed", "match"),
     (6, BING, bing_page(URL), 200, {}, "indexed", "match"),
-    (6, GOOGLE, google_page(f"/url?q={URL}&sa=U"), 200, {}, "indexed", "match"),
     (6, SERPER, {"organic": [{"link": URL}]}, 200, {}, "indexed", "match"),
     (6, BRAVE, {"type": "search", "web": {"results": [{"url": URL}]}}, 200, {}, "indexed", "match"),
     (6, SERPAPI, {"organic_results": [{"link": URL}]}, 200, {}, "indexed", "match"),
     (6, SEARXNG, {"results": [{"url": URL}]}, 200, {}, "indexed", "match"),
     # The words of a challenge on an ordinary page are words.
     (6, BING, bing_page(URL, also=UNUSUAL), 200, {}, "indexed", "match"),
-    (7, GOOGLE, google_page("/goto?url=CAESxyz", "https://o.net/"), 200, {}, "error", "opaque_links"),
-    (8, GOOGLE, google_page("https://o.net/", "https://e.com.o.net/a"), 200, {}, "error", "operator_ignored"),
+    (7, BING, bing_page("https://www.bing.com/ck/a?u=zz", "https://o.net/"), 200, {}, "error", "opaque_links"),
+    (8, BING, bing_page("https://o.net/", "https://e.com.o.net/a"), 200, {}, "error", "operator_ignored"),
     (8, BING, bing_page("https://o.net/", also=UNUSUAL), 200, {}, "error", "operator_ignored"),
     (8, SERPER, {"organic": [{"link": "https://o.net/"}]}, 200, {}, "error", "operator_ignored"),
-    (9, GOOGLE, google_page("https://e.com/b"), 200, {}, "not_indexed", "no_match"),
-    (9, GOOGLE, google_page("https://shop.e.com/a"), 200, {}, "not_indexed", "no_match"),
-    (9, GOOGLE, google_page("https://o.net/"), 200, {"is_operator": False}, "not_indexed", "no_match"),
+    (9, BING, bing_page("https://e.com/b"), 200, {}, "not_indexed", "no_match"),
+    (9, BING, bing_page("https://shop.e.com/a"), 200, {}, "not_indexed", "no_match"),
+    (9, BING, bing_page("https://o.net/"), 200, {"is_operator": False}, "not_indexed", "no_match"),
     (9, BING, bing_page("https://e.com/a/b", also=UNUSUAL), 200, {}, "not_indexed", "no_match"),
     (9, SEARXNG, {"results": [{"url": "https://e.com/b"}], "unresponsive_engines": [["brave", "timeout"]]}, 200, {},
      "error", "engines_blocked"),
     (10, DDG, ddg_page(also=CHALLENGE), 200, {}, "rate_limited", "captcha"),
     (10, DDG, ddg_page(also=CHALLENGE), 403, {}, "rate_limited", "captcha"),
     (10, BING, '<div class="captcha">One last step</div>', 200, {}, "rate_limited", "captcha"),
-    (10, GOOGLE, UNUSUAL, 503, {}, "rate_limited", "captcha"),
-    (10, GOOGLE, '<form id="captcha-form"></form>', 200, {}, "rate_limited", "captcha"),
+    (10, BING, UNUSUAL, 503, {}, "rate_limited", "captcha"),
     (10, SEARXNG, {"results": [], "unresponsive_engines": [["brave", "too many requests"]]}, 200, {},
      "error", "engines_blocked"),
-    (11, GOOGLE, "Error 403", 403, {}, "error", "http_403"),
+    (11, BING, "Error 403", 403, {}, "error", "http_403"),
     (11, BING, "", 502, {}, "error", "http_502"),
     (11, BING, "", 404, {}, "error", "http_404"),
     (11, BING, "", 301, {"location": "https://elsewhere.example/"}, "error", "http_301"),
-    (12, GOOGLE, '<a href="/httpservice/retry/enablejs?sei=x">x</a>', 200, {}, "error", "js_required"),
     (13, DDG, ddg_page(also='<div class="no-results">No  results.</div>'), 200, {}, "not_indexed", "no_results"),
     (13, BING, bing_page("https://o.net/", also='<li class="b_no">There are no results for</li>'), 200, {},
-     "not_indexed", "no_results"),
-    (13, GOOGLE, google_page(also="<p>Your search did not match any documents.</p>"), 200, {},
      "not_indexed", "no_results"),
     (13, SERPER, {"organic": []}, 200, {}, "not_indexed", "no_results"),
     (13, BRAVE, {"type": "search"}, 200, {}, "not_indexed", "no_results"),
@@ -166,9 +150,6 @@ def test_wrapped_addresses_are_unwrapped_and_ads_are_none() -> None:
     encoded = base64.urlsafe_b64encode(URL.encode()).decode().rstrip("=")
     assert unwrap(f"https://www.bing.com/ck/a?!&u=a1{encoded}&ntb=1") == URL
     assert unwrap("https://www.bing.com/ck/a?u=zz") == ""
-    assert unwrap(f"https://www.google.com/url?esrc=s&q=&url={URL}") == URL
-    assert unwrap("https://www.google.com/goto?url=CAES") == ""
-    assert unwrap("https://www.google.com/aclk?x=1") is None
     assert unwrap("https://duckduckgo.com/y.js?ad_domain=e.com&u3=x") is None
     assert unwrap("javascript:void(0)") is None
     assert unwrap("https://notduckduckgo.com/about") == "https://notduckduckgo.com/about"
@@ -177,7 +158,7 @@ def test_wrapped_addresses_are_unwrapped_and_ads_are_none() -> None:
 
 @pytest.mark.parametrize("href", ["http://[bad", "//[::1", "http://\u2100.com/", "http://e.com:x/", "", "\x00"])
 def test_an_address_that_is_none_spoils_no_other_row(href: str) -> None:
-    for provider, page in ((DDG, ddg_page(href, URL)), (BING, bing_page(href, URL)), (GOOGLE, google_page(href, URL))):
+    for provider, page in ((DDG, ddg_page(href, URL)), (BING, bing_page(href, URL))):
         assert judge(provider, page).reason == "indexed"
     for provider, rows in ((SERPER, "organic"), (SERPAPI, "organic_results"), (SEARXNG, "results")):
         links = [{"url": row, "link": row} for row in (href, URL)]
@@ -191,8 +172,6 @@ def test_a_row_that_no_database_takes_is_no_row(row: str) -> None:
 
 def test_a_page_made_to_take_long_does_not() -> None:
     began = time.process_time()
-    for part in ("<div class=g><a href='/url?q=http://x.example/'><h3>", "<a href='/url?q=http://x.example/'>"):
-        judge(GOOGLE, f"<div id=search>{part * 8_000}")
     judge(DDG, "<div id=links>" + "<div><a class=result__a href='http://x.example/'>" * 8_000)
     assert time.process_time() - began < 15  # one or two; without limits it would be a minute
 
@@ -229,7 +208,7 @@ def test_queries_are_short_enough_and_proofs_hold_no_key() -> None:
 
 
 def test_the_order_of_providers_is_as_set_or_what_is_there() -> None:
-    assert SearchSettings(providers="google,bing").engines == "google,bing"
+    assert SearchSettings(providers="bing,duckduckgo").engines == "bing,duckduckgo"
     assert SearchSettings().engines == "duckduckgo,bing"
     assert SearchSettings(searxng=SearxngSettings(url="http://127.0.0.1:9/")).engines == "searxng,duckduckgo,bing"
     # Google's index first, then what answers from others; those that want no key come last.

@@ -49,13 +49,6 @@ def test_a_quota_that_somebody_else_has_used_meanwhile_is_a_quota(engines: ToldE
     assert engines.bing_told == []
 
 
-def test_a_spent_quota_makes_no_call(engines: ToldEngines, bing: BingSubmit) -> None:
-    engines.quota[f"http://{engines.here}"] = 0
-
-    assert codes(engines, bing, engines.urls(2)) == ["quota", "quota"]
-    assert (engines.bing_told, engines.quota_asked) == ([], 1)
-
-
 @pytest.mark.parametrize(
     ("number", "code", "is_passing"),
     [(1, "unavailable", True), (3, "key_invalid", False), (4, "throttled", True), (5, "throttled", True),
@@ -78,10 +71,3 @@ def test_a_call_with_a_url_that_is_refused_costs_the_next_call_nothing(engines: 
     urls = [*engines.urls(499), f"http://{engines.here}/broken", *engines.urls(2)]
 
     assert codes(engines, bing, urls) == ["urls_refused"] * 500 + ["accepted"] * 2
-
-
-def test_a_site_that_is_not_verified_is_told_so(engines: ToldEngines, bing: BingSubmit) -> None:
-    (verdict,) = bing.submit(SubmittedSite(engines.there, is_secure=False), engines.urls(1, engines.there))
-
-    assert verdict.code == "site_not_verified"
-    assert "verif" in verdict.cause

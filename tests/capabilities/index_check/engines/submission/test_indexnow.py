@@ -87,7 +87,7 @@ def test_nothing_is_sent_for_a_site_that_does_not_serve_its_key(
 
 
 @pytest.mark.parametrize("text", [KEY, f"\ufeff{KEY}\r\n", f"# the key\n{KEY}\n"])
-def test_a_key_file_may_have_a_mark_of_its_encoding_and_line_ends(
+def test_a_key_file_may_have_line_ends(
     engines: ToldEngines, site: SubmittedSite, indexnow: IndexNow, text: str
 ) -> None:
     engines.files[engines.here, f"/{KEY}.txt"] = text
@@ -95,9 +95,7 @@ def test_a_key_file_may_have_a_mark_of_its_encoding_and_line_ends(
     assert indexnow.submit(site, engines.urls(1)) == [SubmissionVerdict("accepted")]
 
 
-def test_a_site_on_a_private_network_is_not_looked_at_unless_it_is_allowed(
-    engines: ToldEngines, site: SubmittedSite
-) -> None:
+def test_a_site_on_a_private_network_is_not_looked_at(engines: ToldEngines, site: SubmittedSite) -> None:
     settings = engines.settings()
     settings["fetch"] = {"limit_seconds": 5}
     strict = IndexNow.from_settings(Settings(**settings))

@@ -1,7 +1,6 @@
 """Clustering: groups as scipy's Ward makes them, and paths that prefer to stay."""
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 
 from capabilities.transcription.engines.speakers.clustering import best_path, groupings, voices_of
 
@@ -11,6 +10,8 @@ def partition(labels: np.ndarray) -> set[frozenset[int]]:
 
 
 def test_groups_are_those_of_scipys_ward() -> None:
+    from scipy.cluster.hierarchy import fcluster, linkage  # takes a second, so not while tests are collected
+
     random = np.random.default_rng(0)
     vectors = random.normal(size=(120, 16)).astype(np.float32)
     for count, labels in zip(range(40, 0, -1), groupings(vectors, 40), strict=True):

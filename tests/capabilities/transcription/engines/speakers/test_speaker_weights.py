@@ -6,17 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from capabilities.transcription.engines.speakers.encoder import BANDS, FILE, HIDDEN, LAYERS, WINDOW, VoiceEncoder
 from pipeline.errors import NotReady
 
 
 def write(folder: Path, content: object) -> None:
+    import torch  # takes seconds, so not while tests are collected
+
     torch.save(content, folder / FILE, _use_new_zipfile_serialization=False)
 
 
 def test_the_network_gives_what_torch_gives(tmp_path: Path) -> None:
+    import torch
+
     torch.manual_seed(0)
     lstm, linear = torch.nn.LSTM(BANDS, HIDDEN, LAYERS, batch_first=True), torch.nn.Linear(HIDDEN, HIDDEN)
     named = [("lstm", lstm), ("linear", linear)]
@@ -53,6 +56,8 @@ def test_a_file_that_holds_anything_else_is_refused_and_runs_nothing(
 
 
 def test_a_file_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+    import torch
+
     write(tmp_path, {"model_state": {"lstm.weight_ih_l0": torch.rand(4, 4)}})
     whole = (tmp_path / FILE).read_bytes()
     for size in (0, 10, len(whole) - 3):

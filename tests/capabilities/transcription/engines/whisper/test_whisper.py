@@ -5,11 +5,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import ctranslate2
 import numpy as np
 import pytest
 import tiny_whisper
-from faster_whisper import WhisperModel
 from spoken import RATE, samples_of
 from waiting import wait_for
 
@@ -55,6 +53,8 @@ def test_a_model_is_tried_with_a_second_and_not_with_half_a_minute(
 ) -> None:
     """Half a minute costs a processor 0.7 s at each start of a pool."""
     frames: list[int] = []
+    from faster_whisper import WhisperModel  # takes a second, so not while tests are collected
+
     encode = WhisperModel.encode
     monkeypatch.setattr(
         WhisperModel, "encode", lambda model, features: (frames.append(features.shape[-1]), encode(model, features))[1]
@@ -205,7 +205,7 @@ def test_a_gpu_that_can_not_be_used_leaves_the_work_to_the_processor_unless_it_w
             raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
         return load(self)
 
-    monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)
+    monkeypatch.setattr("ctranslate2.get_cuda_device_count", lambda: 1)
     monkeypatch.setattr(Listener, "_load", without_libraries)
     engine = whisper_of(model=str(whisper_folder), device="auto")
 

@@ -46,7 +46,6 @@ def hero(scene: Scene) -> TypesetPage:
 
 
 def _surround(scene: Scene, floor: float) -> None:
-    """Draw a floor, leaves at its ends, and a few forms above."""
     canvas, p, random, x = scene.canvas, scene.palette, scene.random, scene.focus
     side = random.choice((-1, 1))
     canvas.disc((x + side * 178, 148), 54, p.accent)
@@ -59,7 +58,6 @@ def _surround(scene: Scene, floor: float) -> None:
 
 
 def hills(scene: Scene) -> TypesetPage:
-    """Hills one behind another, with trees, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky], bottom=420))
     draw_sun(scene, random.uniform(760, 1000), 392, 104)
@@ -77,7 +75,6 @@ def hills(scene: Scene) -> TypesetPage:
 
 
 def mountains(scene: Scene) -> TypesetPage:
-    """Mountains with snow, pines before them, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky, mixed(p.sky, p.bright, 0.42)], bottom=470))
     draw_sun(scene, random.uniform(180, 420), 382, 78)
@@ -97,7 +94,6 @@ def mountains(scene: Scene) -> TypesetPage:
 
 
 def sea(scene: Scene) -> TypesetPage:
-    """A sailing boat on the waves, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky], bottom=400))
     x = random.uniform(700, 960)
@@ -111,7 +107,6 @@ def sea(scene: Scene) -> TypesetPage:
 
 
 def city(scene: Scene) -> TypesetPage:
-    """A skyline with lit windows, under a sun or a moon."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     canvas.image.paste(gradient([p.ground, p.sky], bottom=430))
     draw_sun(scene, random.uniform(240, 960), 398, 100)
@@ -127,7 +122,6 @@ def city(scene: Scene) -> TypesetPage:
 
 
 def desk(scene: Scene) -> TypesetPage:
-    """A desk with a lamp, the post's motif, books and a plant."""
     canvas, p, random, x = scene.canvas, scene.palette, scene.random, scene.focus
     table = 512.0
     wall = mixed(p.pale, p.ground, 0.25)
@@ -151,7 +145,6 @@ def desk(scene: Scene) -> TypesetPage:
 
 
 def garden(scene: Scene) -> TypesetPage:
-    """Potted plants in a row on a shelf."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     shelf = 556.0
     canvas.fill(rounded(0, 330, WIDTH, HEIGHT), p.pale)

@@ -6,7 +6,6 @@ from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPag
 
 
 def rising(scene: Scene) -> TypesetPage:
-    """A large disc that rises over the lower edge."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     x = random.uniform(880, 980) if scene.has_title else WIDTH / 2
     canvas.disc((x, HEIGHT + 20), 262, p.accent)
@@ -14,7 +13,6 @@ def rising(scene: Scene) -> TypesetPage:
 
 
 def rainbow(scene: Scene) -> TypesetPage:
-    """Quarter rings in a corner."""
     canvas, p = scene.canvas, scene.palette
     corner = (WIDTH, HEIGHT) if scene.random.random() < 0.5 else (WIDTH, 0)
     for radius, paint in ((430, p.pale), (340, p.bright), (250, p.mid), (160, p.accent), (70, p.ground)):
@@ -24,7 +22,6 @@ def rainbow(scene: Scene) -> TypesetPage:
 
 
 def band(scene: Scene) -> TypesetPage:
-    """A band of colour at the side, with a disc on its edge."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     left = 900.0
     canvas.fill(rounded(left, 0, WIDTH, HEIGHT), p.mid)
@@ -35,7 +32,6 @@ def band(scene: Scene) -> TypesetPage:
 
 
 def emblem(scene: Scene) -> TypesetPage:
-    """The post's motif, small, and a line."""
     canvas, p = scene.canvas, scene.palette
     if not scene.has_title:
         scene.motif(scene.pen(WIDTH / 2, 290, 96), p.on_ground())
@@ -47,7 +43,6 @@ def emblem(scene: Scene) -> TypesetPage:
 
 
 def horizon(scene: Scene) -> TypesetPage:
-    """A fine line across, and a small disc that stands on it."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     y = 500.0
     canvas.fill(rounded(MARGIN, y, WIDTH - MARGIN, y + 4, 2), p.ink)
@@ -58,7 +53,6 @@ def horizon(scene: Scene) -> TypesetPage:
 
 
 def quarter(scene: Scene) -> TypesetPage:
-    """Two quarter circles that meet in a point."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     x, y, radius = (915.0 if scene.has_title else WIDTH / 2), HEIGHT / 2, 213.0
     first, second = (180, 0) if random.random() < 0.5 else (90, 270)
@@ -83,7 +77,6 @@ def frame(scene: Scene) -> TypesetPage:
 
 
 def stripes(scene: Scene) -> TypesetPage:
-    """Upright stripes at the side, from broad to fine."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     paints = [p.deep if not p.is_dark else p.pale, p.mid, p.bright, p.accent]
     random.shuffle(paints)
@@ -95,7 +88,6 @@ def stripes(scene: Scene) -> TypesetPage:
 
 
 def card(scene: Scene) -> TypesetPage:
-    """A card with the title on a ground of two colours."""
     canvas, p = scene.canvas, scene.palette
     first, second = (p.mid, p.accent) if scene.random.random() < 0.5 else (p.accent, p.mid)
     canvas.fill(rounded(0, 0, WIDTH, HEIGHT), first)

@@ -12,7 +12,6 @@ EDGE = 616.0
 
 
 def poster(scene: Scene) -> TypesetPage:
-    """The motif, large, on a coloured panel."""
     canvas, p, left = scene.canvas, scene.palette, _panel(scene)
     x = (left + WIDTH) / 2
     corner = scene.random.choice(((left, 0.0, 0), (float(WIDTH), 0.0, 90)))
@@ -23,7 +22,6 @@ def poster(scene: Scene) -> TypesetPage:
 
 
 def pattern(scene: Scene) -> TypesetPage:
-    """The motif again and again, in staggered rows."""
     canvas, p, left = scene.canvas, scene.palette, _panel(scene)
     columns = 4 if scene.has_title else 8
     step, rows = (WIDTH - left) / columns, 4
@@ -40,7 +38,6 @@ def pattern(scene: Scene) -> TypesetPage:
 
 
 def rays(scene: Scene) -> TypesetPage:
-    """The motif before rays that go out from it."""
     canvas, p, left = scene.canvas, scene.palette, _panel(scene)
     x, y = (left + WIDTH) / 2, 330.0
     faint, turn = mixed(_back(scene), p.accent, 0.42), scene.random.uniform(0, 20)
@@ -55,7 +52,6 @@ def rays(scene: Scene) -> TypesetPage:
 
 
 def stamp(scene: Scene) -> TypesetPage:
-    """The motif on a postage stamp that lies a little askew."""
     canvas, p = scene.canvas, scene.palette
     left = EDGE if scene.has_title else 0.0
     around = p.mid if not p.is_dark else p.deep
@@ -75,7 +71,6 @@ def stamp(scene: Scene) -> TypesetPage:
 
 
 def _beside(scene: Scene) -> TypesetPage:
-    """Return the page left of the panel."""
     return TypesetPage(Box(MARGIN, MARGIN, EDGE - 56, HEIGHT - MARGIN), scene.palette.ink, down="middle", largest=108)
 
 
@@ -85,7 +80,6 @@ def _back(scene: Scene) -> Colour:
 
 
 def _panel(scene: Scene) -> float:
-    """Fill the panel, and return where it begins."""
     left = EDGE if scene.has_title else 0.0
     scene.canvas.fill(rounded(left, 0, WIDTH, HEIGHT), _back(scene))
     return left

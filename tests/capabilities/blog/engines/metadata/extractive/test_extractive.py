@@ -11,8 +11,10 @@ from metadata_limits import in_limits
 
 from capabilities.blog.engines.metadata.checks import finished
 from capabilities.blog.engines.metadata.extractive.extractive import Extractive
+from capabilities.blog.engines.metadata.extractive.words import words_of
 from capabilities.blog.engines.metadata.plain import read_post
 from workers.engines import Stopped
+from workers.engines.languages.languages import language_of
 
 LETTERS = st.text(st.characters(codec="utf-8"), max_size=60)
 ODD = st.sampled_from(
@@ -61,9 +63,7 @@ def test_limits_hold_on_whatever_an_engine_says(
 
 
 @pytest.mark.parametrize("post", POSTS, ids=lambda post: post.title[:30])
-def test_a_post_gets_the_category_and_the_tags_that_an_editor_would_choose(
-    post: SamplePost, engine: Extractive
-) -> None:
+def test_a_post_gets_the_tags_that_an_editor_would_choose(post: SamplePost, engine: Extractive) -> None:
     made = engine.write(read_post(post.title, post.content, post.language))
 
     in_limits(made, engine)
@@ -125,6 +125,15 @@ def test_half_a_megabyte_of_anything_takes_a_moment(content: str, engine: Extrac
     # A third of a second on a quiet machine; an hour where something is quadratic.
     assert time.process_time() - started < 10
     in_limits(made, engine)
+
+
+def test_a_turkish_word_of_endless_apostrophes_takes_a_moment() -> None:
+    turkish = language_of("İstanbul'da gezi", "", "tr")
+    started = time.process_time()
+
+    assert len(list(words_of("a" + "'a" * 100_000, turkish))) == 1
+    # A quarter of a second on a quiet machine; two minutes where each apostrophe is looked back from.
+    assert time.process_time() - started < 10
 
 
 def test_one_who_wants_no_more_is_not_kept_waiting(engine: Extractive) -> None:

@@ -47,9 +47,7 @@ def test_excerpt_category_and_tags_come_in_one_answer(server: ModelServer, write
 @pytest.mark.parametrize(
     "changed", [{"excerpt": "Buy cheap pills at pills.example.com now, they are the best."}, {"tags": "none"}]
 )
-def test_what_can_not_be_used_is_extracted_with_a_warning(
-    server: ModelServer, writer: EndpointWriter, changed: dict[str, Any]
-) -> None:
+def test_unusable_answers_bring_a_warning(server: ModelServer, writer: EndpointWriter, changed: dict[str, Any]) -> None:
     server.answers[PATH] = chat({**GOOD, **changed})
     written = writer.write(POST)
     assert written.excerpt == Extractive().write(POST).excerpt

@@ -75,25 +75,6 @@ def answer(llm: Llm, post=POST) -> str:
     return llm._answer(post, post.text, language_of(post.title, post.text, post.language), lambda: False)
 
 
-class OnGpu(Llm):
-    """One that thinks that the processor is a GPU."""
-
-    gpu = "cuda:0"
-
-
-def test_on_a_gpu_the_model_is_used_before_anybody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny_language_model.build(tmp_path, GOOD)
-    settings = Settings(metadata=MetadataSettings(llm=ModelSettings(model=str(tmp_path), device="cpu")))
-
-    made = OnGpu.from_settings(settings)
-    made.setup()
-    assert json.loads(answer(made))["tags"][0] == "Cherry Tomatoes"
-
-    monkeypatch.setattr(OnGpu, "_answer", lambda *_, **__: 1 / 0)
-    with pytest.raises(NotReady, match="can't be used on the device cpu: division by zero"):
-        OnGpu.from_settings(settings).setup()
-
-
 def test_the_models_words_become_the_metadata(good: Llm) -> None:
     made = good.write(POST)
 

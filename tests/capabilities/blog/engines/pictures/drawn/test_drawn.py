@@ -5,25 +5,23 @@ import json
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
 from cover_titles import TITLES
 from PIL import Image
+from test_typesetting import DESIGN_NAMES, page_of
 
 from capabilities.blog.engines.pictures import Brief, Painted, wording
 from capabilities.blog.engines.pictures.drawn import shapes, topics
-from capabilities.blog.engines.pictures.drawn.canvas import WIDTH, Canvas
+from capabilities.blog.engines.pictures.drawn.canvas import WIDTH
 from capabilities.blog.engines.pictures.drawn.colours import DARK, LIGHT
 from capabilities.blog.engines.pictures.drawn.drawn import Drawn
 from capabilities.blog.engines.pictures.drawn.fonts import Fonts, sized
 from capabilities.blog.engines.pictures.drawn.plans import DESIGNS, plans_of
-from capabilities.blog.engines.pictures.drawn.scene import MARGIN, Scene
-from capabilities.blog.engines.pictures.drawn.typesetting import TypesetPage, _width
+from capabilities.blog.engines.pictures.drawn.scene import MARGIN
+from capabilities.blog.engines.pictures.drawn.typesetting import _width
 from workers.engines import Stopped
-
-DESIGN_NAMES = [(style, name) for style, designs in DESIGNS.items() for name in designs]
 
 
 def _brief(title: str, style: str = "illustration", language: str = "en", category: str = "") -> Brief:
@@ -38,11 +36,6 @@ def _covers(engine: Drawn, brief: Brief, count: int = 3) -> list[Painted]:
 
 def _opened(picture: Painted) -> Image.Image:
     return Image.open(io.BytesIO(picture.data)).convert("RGB")
-
-
-def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, TypesetPage]:
-    canvas = Canvas(palette.ground)
-    return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), shapes.MOTIFS["book"], has_title=True))
 
 
 @pytest.mark.parametrize("kind", TITLES)
@@ -103,7 +96,7 @@ def test_titles_stand_out_from_every_pixel_behind_them(style: str, name: str) ->
     for seed in range(3):
         start = (DESIGN_NAMES.index((style, name)) * 5 + seed * 4) % 12
         palette = palettes[start]
-        canvas, page = _page(name, style, palette, seed)
+        canvas, page = page_of(name, style, palette, seed)
         box = page.box
         behind = np.asarray(canvas.image.crop((int(box.left), int(box.top), int(box.right), int(box.bottom))), float)
 
@@ -234,7 +227,7 @@ def test_right_to_left_titles_turn_the_whole_cover_round(engine: Drawn) -> None:
         ("A quiet season", ("software", "gadgets"), "General", None),
     ],
 )
-def test_motifs_follow_the_title_the_tags_and_then_only_what_is_true_for_a_category(
+def test_motifs_follow_title_tags_and_category(
     title: str, tags: tuple[str, ...], category: str, motif: str | None
 ) -> None:
     brief = Brief(title, "An espresso, and kaffee for two.", category, tags, "realistic", "en")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from capabilities.blog.engines.pictures.drawn.fonts import Face, Fonts
+from capabilities.blog.engines.pictures.drawn.fonts import Fonts
 from pipeline.errors import NotReady
 
 
@@ -26,18 +26,3 @@ def test_a_folder_that_is_missing_and_a_file_that_is_no_font_are_named(tmp_path:
     (tmp_path / "broken.ttf").write_bytes(b"no font")
     with pytest.raises(NotReady, match=r"broken\.ttf"):
         Fonts(str(tmp_path)).setup()
-
-
-def test_the_largest_font_is_read_when_a_title_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    coverage = Face.coverage
-    monkeypatch.setattr(Face, "coverage", lambda face: (read.append(Path(face.path).name), coverage(face))[1])
-    fonts = Fonts()
-
-    fonts.setup()
-    assert fonts.settable("Fresh words, ночь") == ("Fresh words, ночь", "")
-    assert fonts.face_for("Fresh words", fonts.serif) == fonts.serif
-    assert not any(name.startswith("Noto") for name in read)
-
-    if fonts.settable("猫と暮らす")[0]:  # the font is an extra
-        assert sum(name.startswith("Noto") for name in read) == 1

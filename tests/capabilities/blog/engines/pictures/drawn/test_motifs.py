@@ -51,22 +51,9 @@ def batched(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
         yield names[start : start + size]
 
 
-def test_the_steam_of_a_cup_is_seen_by_night() -> None:
-    for palette in (*LIGHT, *DARK):
-        canvas = Canvas(_behind(palette))
-        shapes.MOTIFS["cup"](Pen(canvas, (WIDTH / 2, HEIGHT / 2), 200), palette)
-
-        assert _seen(canvas, _behind(palette), bottom=HEIGHT // 2 - 40) > 1_000, palette.names
-
-
 def _behind(palette: Palette) -> Colour:
     """Return the colour of the arch or disc that things stand before in an illustration."""
     return palette.bright if palette.is_dark else palette.pale
-
-
-def _seen(canvas: Canvas, behind: Colour, bottom: int) -> int:
-    """Return how many pixels in the middle, down to `bottom`, differ clearly from the ground."""
-    return int(_differs(canvas, behind)[:bottom, 380:820].sum())
 
 
 def _differs(canvas: Canvas, behind: Colour) -> NDArray[np.bool_]:

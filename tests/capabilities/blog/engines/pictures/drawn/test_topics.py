@@ -97,9 +97,7 @@ def test_a_scene_suits_the_post_and_the_other_covers_show_its_subject(engine: Dr
         ("《红楼梦》怎么读", "zh", "标题为《〈红楼梦〉怎么读》。"),
     ],
 )
-def test_a_description_quotes_the_title_as_it_stands_on_the_picture(
-    title: str, language: str, quoted: str, engine: Drawn
-) -> None:
+def test_a_description_quotes_the_title(title: str, language: str, quoted: str, engine: Drawn) -> None:
     assert _described(engine, title, "General", language).endswith(quoted)
 
 

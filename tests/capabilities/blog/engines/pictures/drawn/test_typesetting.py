@@ -21,7 +21,7 @@ from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPag
 DESIGN_NAMES = [(style, name) for style, designs in DESIGNS.items() for name in designs]
 
 
-def _page(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, TypesetPage]:
+def page_of(name: str, style: str, palette: object = LIGHT[0], seed: int = 0) -> tuple[Canvas, TypesetPage]:
     canvas = Canvas(palette.ground)
     return canvas, DESIGNS[style][name](Scene(canvas, palette, Random(seed), shapes.MOTIFS["book"], has_title=True))
 
@@ -50,7 +50,7 @@ def test_no_title_leaves_its_box_and_no_box_comes_near_the_edges(fonts: Fonts, k
     # The longest in all designs; of the others, each kind in four, so that each design has several kinds.
     start = list(TITLES).index(kind) % 5
     for style, name in DESIGN_NAMES if kind == "long" else DESIGN_NAMES[start::5]:
-        _, page = _page(name, style)
+        _, page = page_of(name, style)
 
         left, top, right, bottom = _ink(fonts, text, TITLES[kind][1], page, serif=style == "minimalist")
 
@@ -65,7 +65,7 @@ def test_no_title_leaves_its_box_and_no_box_comes_near_the_edges(fonts: Fonts, k
 
 
 def test_chinese_and_latin_titles_are_of_like_weight(fonts: Fonts) -> None:
-    _, page = _page("overlap", "abstract")
+    _, page = page_of("overlap", "abstract")
     left, _, right, _ = _ink(fonts, "I", "en", page)
     _, top, _, bottom = _ink(fonts, "一", "zh", page)
     assert bottom - top > 0.6 * (right - left)

@@ -1,0 +1,106 @@
+"""Podcast: a site's spoken posts as RSS, the files of each episode, and the script of the player."""
+
+import hashlib
+from pathlib import Path
+from uuid import UUID
+
+import falcon
+import falcon.asgi
+
+from api.http.address import base_url
+from api.http.ranges import send_artifacts
+from api.services.resource import Resource
+from api.services.services import Services
+from api.work.files import HEADERS, SHOWN
+from capabilities.sites import feeds
+from capabilities.sites.feeds import Episode
+from capabilities.sites.routes.rss import chapters_document, write_rss
+from capabilities.sites.sites import find_site
+from pipeline.storage.artifacts import episode_key
+from pipeline.subtitles.segments import Segment
+from pipeline.subtitles.subtitles import vtt
+
+FEEDS = "/feeds"
+AUDIO, TRANSCRIPT, CHAPTERS = "audio.mp3", "transcript.vtt", "chapters.json"
+#: The type of chapters (podcast namespace, chapters).
+CHAPTERS_TYPE = "application/json+chapters"
+SCRIPT = (Path(__file__).parent / "player.js").read_bytes()
+#: Seconds that a feed, and what may change of an episode, stays in caches.
+FRESH_SECONDS = 300
+
+
+def address_of(services: Services, req: falcon.asgi.Request) -> str:
+    """Return the address of this service, as the outside knows it."""
+    return (services.settings.api.public_url or base_url(req, services.proxies)).rstrip("/")
+
+
+class FeedDocument(Resource):
+    """GET /feeds/{token}.xml."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, token: str) -> None:
+        """Answer with the podcast."""
+        run = self._services.database.run
+        feed = await run(feeds.find_feed(token))
+        site = feed and await run(find_site(feed.site_id))
+        if feed is None or site is None:
+            raise falcon.HTTPNotFound(description="There is no such feed, or its address was changed.")
+        text = write_rss(address_of(self._services, req), site, feed, await run(feeds.list_episodes(feed.site_id)))
+        _show(req, resp, text.encode(), "application/rss+xml; charset=utf-8")
+
+
+class EpisodeFile(Resource):
+    """GET /episodes/{episode_id}/{name}."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, episode_id: str, name: str) -> None:
+        """Answer with the audio or a part of it, the cover, the transcript or the chapters."""
+        episode = await self._find(episode_id)
+        if name == TRANSCRIPT:
+            cues = [Segment(start=start, end=end, text=text) for start, end, text in episode.proposed["sentences"]]
+            _show(req, resp, vtt(cues).encode(), SHOWN[".vtt"])
+        elif name == CHAPTERS:
+            _show(req, resp, chapters_document(episode).encode(), CHAPTERS_TYPE)
+        elif name in (AUDIO, episode.cover):
+            key, etag = episode_key(episode.id, name), _etag(f"{episode.id}/{name}".encode())
+            if req.method == "HEAD":
+                resp.content_length = await self._services.artifacts.size(key)
+                resp.set_header("Accept-Ranges", "bytes")
+            else:
+                await send_artifacts(req, resp, self._services.artifacts, [key], etag=etag)
+            resp.content_type = SHOWN[f".{name.rpartition('.')[2]}"]
+            resp.set_headers(HEADERS)
+        else:
+            raise falcon.HTTPNotFound
+
+    async def _find(self, episode_id: str) -> Episode:
+        try:
+            found = await self._services.database.run(feeds.find_episode(UUID(episode_id)))
+        except ValueError:
+            found = None
+        if found is None:
+            raise falcon.HTTPNotFound(description="There is no such episode any more.")
+        return found
+
+
+class Player(Resource):
+    """GET /player.js."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        """Answer with the script."""
+        _show(req, resp, SCRIPT, "text/javascript; charset=utf-8")
+
+
+def _show(req: falcon.asgi.Request, resp: falcon.asgi.Response, content: bytes, content_type: str) -> None:
+    """Answer with what any page may read, unless the client has it already."""
+    etag = _etag(content)
+    resp.etag = etag
+    resp.cache_control = [f"public, max-age={FRESH_SECONDS}"]
+    resp.set_headers({"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"})
+    resp.content_type = content_type
+    if etag in (req.if_none_match or ()):
+        resp.status = falcon.HTTP_304
+    else:
+        resp.data = content
+
+
+def _etag(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]

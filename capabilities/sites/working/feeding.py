@@ -1,0 +1,88 @@
+"""Feeding: audio that was written to posts is copied for their site's podcast, and deleted when that ends."""
+
+import asyncio
+import time
+from datetime import timedelta
+from functools import cached_property
+
+from capabilities.sites import feeds
+from capabilities.sites.connectors.exchange import USER_AGENT
+from capabilities.sites.feeds import Episode
+from pipeline.database import Database
+from pipeline.downloads.web import Unfetched, Web
+from pipeline.errors import Gone
+from pipeline.log import get_logger
+from pipeline.settings import Settings
+from pipeline.storage.artifacts import Artifacts, episode_key, open_store
+
+log = get_logger(__name__)
+
+AUDIO = "audio.mp3"
+#: Largest audio that is read back from a site: four hours at 192 kbit/s.
+MOST_BYTES = 350_000_000
+#: Pause between two looks for files that no episode has any more.
+TIDY_EVERY = timedelta(hours=1)
+
+
+class SiteFeeds:
+    """Keeps the files of episodes in step with what stands on sites."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._tidy_at = 0.0
+
+    @cached_property
+    def _artifacts(self) -> Artifacts:
+        return Artifacts(open_store(self._settings))
+
+    def work(self, database: Database) -> int:
+        """Copy new audio, and delete what has ended; returns of how many episodes."""
+        done = 0
+        while (episode := database.run(feeds.claim_episode())) is not None:
+            done += self._copy(database, episode)
+        for ended in database.run(feeds.forget_ended()):
+            self._artifacts.delete_episode(str(ended))
+            done += 1
+        if time.monotonic() >= self._tidy_at:
+            self._tidy_at = time.monotonic() + TIDY_EVERY.total_seconds()
+            # Of removed sites, and of sweeps that were killed. Folders first: an episode's row is older than its files.
+            found = self._artifacts.episodes()
+            known = database.run(feeds.known_episodes())
+            for orphan in found - known:
+                self._artifacts.delete_episode(orphan)
+        return done
+
+    def _copy(self, database: Database, episode: Episode) -> int:
+        try:
+            audio = self._audio(episode)
+        except Unfetched as error:
+            log.warning("episode not copied, tried again later", episode=str(episode.id), error=error.message)
+            return 0
+        self._artifacts.put(episode_key(episode.id, AUDIO), audio)
+        cover = self._copy_cover(episode)
+        return int(database.run(feeds.note_copied(episode.id, len(audio), cover)))
+
+    def _audio(self, episode: Episode) -> bytes:
+        """Return the audio as it was made, or, where that has expired, as it stands on the site."""
+        try:
+            return self._artifacts.get(episode.proposed["artifact"])
+        except Gone:
+            return asyncio.run(self._from_site(episode.written.get("url") or ""))
+
+    async def _from_site(self, url: str) -> bytes:
+        opening = Web(self._settings.fetch, user_agent=USER_AGENT, per_host=1, accept="audio/*")
+        async with opening as web, web.open(url) as opened:
+            if opened.status != 200:
+                raise Unfetched("unreachable", f"{url} answers with HTTP {opened.status}.")
+            return await opened.read(MOST_BYTES)
+
+    def _copy_cover(self, episode: Episode) -> str | None:
+        """Return the name of the picture's file; None where the run made none, or it has expired."""
+        if episode.cover_made is None:
+            return None
+        name = f"cover.{episode.cover_made.get('content_type', 'image/jpeg').rpartition('/')[2].replace('jpeg', 'jpg')}"
+        try:
+            self._artifacts.put(episode_key(episode.id, name), self._artifacts.get(episode.cover_made["artifact"]))
+        except Gone:
+            return None
+        return name

@@ -1,0 +1,161 @@
+"""Book files: passages spoken by a cast, joined with their sentences' times, at the loudness asked for."""
+
+import io
+import json
+import re
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import imageio_ffmpeg
+import pytest
+import tools
+from given_task import GivenTask
+from PIL import Image
+
+from capabilities.audiobooks.handlers.book_file import BookFileHandler
+from capabilities.audiobooks.handlers.passage import PassageHandler
+from capabilities.audiobooks.kinds.audiobook import PassageInput, SpokenPassage
+from capabilities.audiobooks.kinds.book_file import BookFileInput, BookFormat, BookPart, MadeBook, is_acx
+from pipeline.settings import Settings
+from workers.engines.resources import Resources
+
+CHECKER = "@likecoin/epubcheck-ts@0.7.0"
+TEXTS = (
+    'Night & day\n\nIt was dark. The lamp went out. <voice name="en-GB-female">"Who is there?"</voice> he asked.\n\n'
+    "* * *\n\nNobody answered, [pause 300ms] and the wind <rose>.",
+    'Morning\n\nThen it was light. <lang xml:lang="fr">Bonjour, dit-il.</lang>',
+)
+
+
+class Store(GivenTask):
+    """A task that reads what others have stored."""
+
+    def __init__(self, given: Any, stored: dict[str, bytes]) -> None:
+        super().__init__(given)
+        self.kept = stored
+
+    def stored(self, key: str) -> bytes:
+        return self.kept[key]
+
+
+@pytest.fixture(scope="module")
+def resources() -> Resources:
+    return Resources(Settings())
+
+
+@pytest.fixture(scope="module")
+def spoken(resources: Resources) -> tuple[dict[str, bytes], list[SpokenPassage]]:
+    """The passages of two chapters, and the files that they are in."""
+    handler, stored = PassageHandler(resources), dict[str, bytes]()
+    handler.setup()
+    found = []
+    for text in TEXTS:
+        (done,) = handler.run([Store(PassageInput(text=text, chapter=1), stored)])
+        found.append(done.output)
+    return stored, found
+
+
+def made(resources: Resources, spoken: Any, **fields: Any) -> tuple[MadeBook, bytes]:
+    stored, passages = spoken
+    titles = ("Night & day", "Two")
+    parts = tuple(
+        BookPart(title=title, sounds=(one.artifact,), scripts=(one.script,))
+        for title, one in zip(titles, passages, strict=True)
+    )
+    given = BookFileInput(title='A "book" <1>', author="A & B", language="en", parts=parts, engine="espeak", **fields)
+    handler = BookFileHandler(resources)
+    handler.setup()
+    (done,) = handler.run([Store(given, stored)])
+    return done.output, stored[done.output.artifact]
+
+
+def test_a_passage_has_its_sentences_with_their_times_whoever_speaks_them(spoken: Any) -> None:
+    stored, (first, second) = spoken
+    told = json.loads(stored[first.script])
+    assert [text for _, _, text in told["sentences"]] == [
+        "Night & day",
+        "It was dark.",
+        "The lamp went out.",
+        '"Who is there?"',
+        "he asked.",
+        "Nobody answered,",
+        "and the wind <rose>.",
+    ]
+    times = [time for start, end, _ in told["sentences"] for time in (start, end)]
+    assert times == sorted(times)
+    assert times[-1] <= first.duration_seconds + 0.001  # they are rounded
+    assert "<voice" not in told["text"]
+    assert second.duration_seconds > 2
+
+
+def test_loudness_is_as_it_was_asked_for(resources: Resources, spoken: Any) -> None:
+    podcast, _ = made(resources, spoken, format="mp3")
+    acx, _ = made(resources, spoken, format="mp3", loudness="acx")
+    for chapter in podcast.chapters:
+        assert chapter.loudness_lufs == pytest.approx(-16, abs=1)
+        assert chapter.peak_db <= -1
+    for chapter in acx.chapters:
+        assert -20 <= chapter.loudness_lufs <= -18
+        assert is_acx(chapter), chapter
+
+
+def test_a_transcript_has_all_sentences_in_order(resources: Resources, spoken: Any) -> None:
+    book, transcript = made(resources, spoken, format="vtt")
+    text = transcript.decode()
+    assert text.startswith("WEBVTT\n")
+    said = " ".join(line for line in text.split("\n") if line and "-->" not in line and line != "WEBVTT")
+    assert "Night &amp; day" in said
+    assert said.endswith("Then it was light. Bonjour, dit-il.")
+    last = re.findall(r"--> (?:(\d\d):)?(\d\d):(\d\d)", text)[-1]
+    assert int(last[2]) <= book.seconds
+
+
+def test_the_epub_is_valid_and_highlights_each_sentence(
+    resources: Resources, spoken: Any, tmp_path: Path, checker: Path
+) -> None:
+    stored, passages = spoken
+    stored["cover.jpg"] = picture()
+    _, epub = made(resources, spoken, format="epub", cover="cover.jpg")
+    file = tmp_path / "book.epub"
+    file.write_bytes(epub)
+    checked = subprocess.run(
+        [checker, file, "--fail-on-warnings"], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    with zipfile.ZipFile(file) as archive:
+        text, overlay = archive.read("EPUB/c0001.xhtml").decode(), archive.read("EPUB/c0001.smil").decode()
+    sentences = json.loads(stored[passages[0].script])["sentences"]
+    assert len(re.findall(r'<span id="s\d+">', text)) == overlay.count("<par") == len(sentences)
+    assert re.search(r"<h1><span id=.s1.>Night &amp; day</span></h1>", text)
+    assert "Nobody answered,</span>" in text
+
+
+@pytest.mark.parametrize("form", ["m4b", "mp3"])
+def test_a_cover_is_in_each_file_of_sound(resources: Resources, spoken: Any, form: BookFormat) -> None:
+    spoken[0]["cover.jpg"] = picture()
+    _, file = made(resources, spoken, format=form, cover="cover.jpg")
+    if form == "mp3":
+        with zipfile.ZipFile(io.BytesIO(file)) as archive:
+            file = archive.read(archive.namelist()[0])
+    probe = [imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-i", "-"]
+    said = subprocess.run(probe, input=file, capture_output=True, check=False).stderr.decode()
+    assert re.search(r"Video: (mjpeg|png).*60x80.*attached pic", said), said
+
+
+def picture() -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (60, 80), "teal").save(file, "JPEG")
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that checks EPUBs, as npm installs it."""
+    npm, folder = tools.require("npm"), tmp_path_factory.mktemp("epubcheck")
+    asked = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", CHECKER]
+    installed = subprocess.run(asked, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    if installed.returncode:
+        tools.skip("npm", f"npm can't install {CHECKER}: {installed.stderr.strip()[-300:]}")
+    return folder / "node_modules/.bin/epubcheck-ts"
