@@ -21,7 +21,7 @@ from workers.engines.registry import load_engines  # noqa: E402
 PAGE, PICTURES = ROOT / "docs" / "engines.md", ROOT / "docs" / "pictures"
 START, END = "<!-- made by docs/make_examples.py -->", "<!-- end -->"
 STYLES = ("illustration", "abstract", "minimalist")
-LANGUAGES = ("en", "es", "de", "ja")
+LANGUAGES = ("en", "es", "fr", "de")
 
 #: A third of a cover's size, as three stand side by side.
 WIDTH, HEIGHT, GAP = 400, 210, 8
