@@ -89,7 +89,7 @@ class BookReport(BaseModel):
     content_type: str
     seconds: float
     chapters: list[MeasuredChapter]
-    acx: bool = Field(description="Whether all chapters are within -23 to -18 dB RMS, peaks -3 dB, noise -60 dB.")
+    acx: bool = Field(description="True if all chapters are within -23 to -18 dB RMS, peaks -3 dB, noise -60 dB.")
 
 
 class BookFile(Kind[BookFileRequest, BookFileInput, MadeBook]):

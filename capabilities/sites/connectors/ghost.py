@@ -163,7 +163,7 @@ class Ghost:
             card["alt"] = image.alt or ""
         if _html(tree) != html:
             raise SiteTrouble(
-                "Of a post in Ghost only the texts of pictures and a player at its top can be changed.",
+                "Pressroom can change only the pictures' texts of a Ghost post, and add a player at its top.",
                 code="site_refused",
                 of_target=True,
             )

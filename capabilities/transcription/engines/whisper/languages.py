@@ -30,7 +30,7 @@ PART_SECONDS = 60.0
 #: The model takes half a minute at once, so clips of pieces are almost as long; a longer pause ends one, since silence
 #: tempts the model to invent.
 CLIP_SECONDS, CLIP_PAUSE = 29.0, 4.0
-#: What the language so far weighs, in pieces.
+#: The weight of the language so far, in pieces.
 HEAD_START = 4.0
 
 
