@@ -111,7 +111,7 @@ def _processes(processes: Iterable[Process]) -> Iterator[Metric]:
 
 
 def _pauses(pauses: Iterable[Pause]) -> Metric:
-    """Count what is paused; accounts without their ids, which are nobody's business here."""
+    """Count pauses; accounts without their ids."""
     family = GaugeMetricFamily(
         "pressroom_paused",
         "Queues, kinds, providers and accounts that an operator has paused.",

@@ -23,7 +23,7 @@ class KeyVerificationRequest(BaseModel):
 
 
 class KeyVerification(TypedDict):
-    """An answer whether a key is valid, and its account."""
+    """A key's validity, and its account."""
 
     valid: bool
     subscription_tier: NotRequired[str]

@@ -1,4 +1,4 @@
-"""OpenAPI parts: what routes share, and the schemas of models."""
+"""OpenAPI parts: the common parts of routes, and the schemas of models."""
 
 import json
 import re

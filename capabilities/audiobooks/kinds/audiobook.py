@@ -99,7 +99,7 @@ class BookChanges(Request):
     """Passages of an audiobook with other texts."""
 
     passages: list["ChangedPassage"] = Field(
-        [], max_length=1_000, description="Empty: speak what was not spoken, after a pause or a failure."
+        [], max_length=1_000, description="Empty: speak the missing passages, after a pause or a failure."
     )
 
 

@@ -1,4 +1,4 @@
-"""Plan: reads a manuscript, and tells its chapters, what is left out, and the price, before anything is spoken."""
+"""Plan: reads a manuscript, and returns its chapters, omissions and price, before anything is spoken."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy

@@ -53,7 +53,7 @@ def add(
 
 @group.command("list")
 def list_all(data: Data = None) -> None:
-    """List the sites with what they can be given."""
+    """List the sites, and the parts that each can get."""
     with open_database(data) as database:
         found = database.run(sites.list_sites())
     rows = [(one.name, one.url, one.known.user, ", ".join(one.known.abilities), one.account_id) for one in found]

@@ -87,7 +87,7 @@ def posts(
 
 @group.command()
 def undo(name: Name, data: Data = None) -> None:
-    """Restore what stood on the site before the last run; what somebody has edited since stays."""
+    """Restore the site's texts from before the last run; later edits of others stay."""
     with open_database(data) as database:
         site = find_site(database, name)
         run = database.run(runs.begin_undo(site.id))

@@ -28,7 +28,7 @@ def watch(
     off: Annotated[bool, typer.Option("--off", help="Watch it no more.")] = False,
     data: Data = None,
 ) -> None:
-    """Give posts that are published from now on what you choose, without asking; what is doubtful waits for review."""
+    """Add the chosen parts to new posts when they are published; doubtful ones wait for review."""
     with open_database(data) as database:
         site = find_site(database, name)
         needed = [*(NEEDED[one] for one in part or ()), *(["alt_text"] if alt_text else [])]

@@ -172,7 +172,7 @@ class Ghost:
     async def _ask(
         self, method: str, path: str, *, missing: bool = False, target: str | None = None, **options: Any
     ) -> Any:
-        """Return the JSON that was asked for; None for what is `missing`."""
+        """Return the requested JSON; None for the statuses in `missing`."""
         address = f"{self._url}/ghost/api/admin/{path}"
         headers = {"Authorization": f"Ghost {_token(self._key)}", "Accept-Version": "v5.0"}
         reply = await self.exchange.ask(method, address, headers=headers, **options)

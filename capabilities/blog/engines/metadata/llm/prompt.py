@@ -1,4 +1,4 @@
-"""Prompt: what a language model is asked about a post; the post is marked as data."""
+"""Prompt: the instructions to a language model about a post, which is marked as data."""
 
 import hashlib
 import json
