@@ -38,9 +38,7 @@ class Reuse(NamedTuple):
         return max(self)
 
 
-#: Search providers in order.
 RANKED = ("serper", "serpapi", "dataforseo", "brave_api", "searxng", "duckduckgo", "bing")
-#: Providers that need a key.
 KEYED = RANKED[:4]
 
 

@@ -18,9 +18,10 @@ from capabilities.alt_text.kinds.fields import (
     Mode,
     PictureInput,
     PictureTexts,
+    check_inline,
+    is_inline,
     require_language,
 )
-from capabilities.alt_text.kinds.inline import check_inline, is_inline
 from pipeline.downloads.images import ImageUrlInvalid
 from pipeline.downloads.urls import SCHEME, fault_of
 from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Origin, Response

@@ -13,7 +13,6 @@ from pipeline.timestamps import Timestamp
 
 Status = Literal["pending", "processing", "done", "failed"]
 
-#: The states of an item whose URL has a status.
 STATES: Mapping[str, tuple[str, ...]] = {
     "pending": ("waiting", "ready"),
     "processing": ("leased",),

@@ -10,7 +10,7 @@ from api.http.operations import Operation, Reply
 from api.http.parameters import choice, flag, text
 from api.services.resource import Resource
 from capabilities.speech.voices.offered_voices import offered_voices
-from capabilities.speech.voices.voices import QUALITIES, Voice, filter_voices
+from capabilities.speech.voices.voices import QUALITIES, Voice
 
 LANGUAGE = text("language", "A language or its start: en matches en-GB.", longest=35)
 GENDER = choice("gender", "The voice's gender.", ("male", "female", "neutral"), ignores_case=True)
@@ -48,13 +48,14 @@ class Voices(Resource):
         language, gender = LANGUAGE.read(req), GENDER.read(req) or None
         quality, local = QUALITY.read(req) or None, LOCAL.read(req)
         offers = await self._services.offer_cache.offers()
-        voices = filter_voices(
-            offered_voices(offers).ready,
-            language=language,
-            gender=gender,
-            quality=quality,
-            local=local,
-        )
+        voices = [
+            voice
+            for voice in offered_voices(offers).ready
+            if (language is None or voice.speaks(language))
+            and (gender is None or voice.ssml_gender == gender.upper())
+            and (quality is None or voice.quality == quality)
+            and (local is None or voice.local == local)
+        ]
         body = to_json(VoiceList(voices=voices, total=len(voices)))
         resp.cache_control = [CACHE_CONTROL]
         resp.etag = hashlib.sha256(body).hexdigest()[:32]

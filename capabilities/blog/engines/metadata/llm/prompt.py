@@ -21,6 +21,11 @@ _CHAT_SIGNS = regex.compile(
 #: Characters of an excerpt that a model may write: its last sentence may end after the limit, and is cut off then.
 ROOM_FOR_EXCERPT = 320
 
+#: Tokens of an answer: an excerpt, eight tags and their frame in a script that takes two tokens a character.
+LONGEST_ANSWER = 1_000
+#: Of a post that is too long, the share of the room that its beginning gets; its end gets the rest.
+BEGINNING = 0.75
+
 _PROMPT = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip("\n")
 
 
