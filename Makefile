@@ -11,6 +11,8 @@ ONLY ?=
 # Planted faults, which the tests of the life cycle must notice.
 FAULTS := tests/pipeline/lifecycle/test_faults.py
 HOURS ?= 2
+SEEDS ?= 10000
+FIRST ?= 0
 CRASH_POINTS ?= all
 IMAGES ?= 10000
 SOUNDS ?= 10000
@@ -38,7 +40,7 @@ PYTEST_ARGS ?=
 SBOM := $(TOOLS)/bin/uv export --frozen --no-config --quiet --format cyclonedx1.5 --no-default-groups
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-test demo up test faults ghost security soak lint format bench quality docs npm lock sbom audit licences release clean
+.PHONY: help install install-test demo up test faults simulate ghost security soak lint format bench quality docs npm lock sbom audit licences release clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +85,9 @@ faults: install-test  ## strike a whole system with faults for 80 minutes (SECON
 ghost: install-test  ## test the connector of Ghost with a real one (once: 880 MB, three minutes)
 	$(BIN)/python tests/ghost_site.py
 	PRESSROOM_TESTS_NEED=ghost $(BIN)/python -m pytest -n 0 tests/capabilities/sites/test_ghost.py
+
+simulate: install-test  ## interleave clients, workers and the sweep by seeds, on a virtual clock (SEEDS=10000 FIRST=0)
+	PYTHONPATH=tests:tests/pipeline $(BIN)/python tests/simulation/seeds.py --first $(FIRST) --seeds $(SEEDS)
 
 soak: install-test  ## run a whole system under mixed load; its memory and files may not grow (HOURS=2)
 	HOURS=$(HOURS) $(BIN)/python -m pytest tests/faults/test_soak_of_a_system.py -n 0 -s

@@ -67,7 +67,14 @@ TOGETHER = {
         "clients",
     ),
     **dict.fromkeys(
-        ("test_alt_text_service.py", "test_marks.py", "test_openai_clients.py", "test_speech_routes.py"), "routes"
+        (
+            "test_alt_text_service.py",
+            "test_index_checks.py",
+            "test_marks.py",
+            "test_openai_clients.py",
+            "test_speech_routes.py",
+        ),
+        "routes",
     ),
     "test_audiobook_page.py": "dashboard",
     "test_dashboard_in_a_browser.py": "dashboard",

@@ -143,7 +143,7 @@ def serve_hub() -> Iterator[FakeHub]:
     server.daemon_threads = True
     hub.url = f"http://127.0.0.1:{server.server_port}"
     hub.store_url = f"http://localhost:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield hub

@@ -110,7 +110,7 @@ def serve_packages() -> Iterator[PackageRegistry]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     registry.url = f"http://127.0.0.1:{server.server_port}"
     wheel, tarball, name = _wheel(), _tarball(), "speaker_model-1.0-py3-none-any.whl"
     integrity = "sha512-" + base64.b64encode(hashlib.sha512(tarball).digest()).decode()

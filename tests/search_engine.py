@@ -16,7 +16,6 @@ from loopback import served
 
 CAPTCHA = "<html><form id='challenge-form'><div class='anomaly-modal__title'>One more step</div></form></html>"
 UNUSUAL = "<html><body><p>Our systems have detected unusual traffic from your computer network.</p></body></html>"
-BING_CAPTCHA = "<html><head><title>Bing</title></head><body><div class='captcha'>One last step</div></body></html>"
 
 #: A page of the site that is asked for to prove that empty pages count (PRESSROOM_SEARCH__CONTROL_SITE).
 CONTROL = "https://en.wikipedia.org/wiki/Main_Page"
@@ -179,8 +178,6 @@ class SearchEngine:
                 return web.Response(status=202, text="<html></html>", content_type="text/html")
             case "captcha":
                 return web.Response(text=CAPTCHA, content_type="text/html")
-            case "bing_captcha":
-                return web.Response(text=BING_CAPTCHA, content_type="text/html")
             case "unusual":
                 return web.Response(text=UNUSUAL, content_type="text/html")
             case "503_unusual":
@@ -195,8 +192,6 @@ class SearchEngine:
             case "decoys":
                 rows = [f"https://decoy.example/{number}" for number in range(10)]
                 return self.page(provider, rows)
-            case "subdomain":
-                return self.page(provider, ["https://shop.e.example/gone"])
             case "unresponsive":
                 return self.page("searxng", [], unresponsive=[["google", "Suspended: CAPTCHA"]])
             case "opaque":

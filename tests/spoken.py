@@ -16,13 +16,6 @@ FOLDER = Path(__file__).parent / "recordings"
 TEXTS: dict[str, str] = {name: entry["text"] for name, entry in json.loads((FOLDER / "texts.json").read_text()).items()}
 RATE = 16_000
 
-#: File ending: options of its encoder.
-LOSSLESS = {"wav": [], "flac": [], "aiff": [], "m4a": ["-c:a", "alac"]}
-LOSSY = {
-    "mp3": [], "ogg": ["-c:a", "libvorbis"], "opus": [], "m4a": ["-c:a", "aac"], "aac": [], "webm": [], "wma": [],
-    "mp4": ["-f", "lavfi", "-i", "testsrc=d=3:s=64x64", "-c:a", "aac", "-c:v", "mpeg4"], "mkv": ["-c:a", "libmp3lame"],
-}  # fmt: skip
-
 
 def ffmpeg(*arguments: str, given: bytes = b"") -> bytes:
     """Return what ffmpeg writes to its standard output."""

@@ -29,6 +29,9 @@ def shared_system(shared_engine: SearchEngine, tmp_path_factory: pytest.TempPath
         | {
             "PRESSROOM_FETCH__ALLOW_NETWORKS": "127.0.0.0/8",
             "PRESSROOM_API__OFFERS_MAX_AGE_SECONDS": "0.5",
+            # A lease that a busy machine lets run out would have its URL asked for again, which is counted.
+            "PRESSROOM_WORK__LEASE_SECONDS": "6",
+            "PRESSROOM_SEARCH__FRESH_DAYS": "0",
         }
     )
     with system(tmp_path_factory.mktemp("shared") / "data", extra=extra) as running:

@@ -20,7 +20,7 @@ def entry_of(folder: Path, name: str, repo: str, **fields: str) -> str:
     import hashlib
 
     files = [
-        f'{{ name = "{path.name}", bytes = {path.stat().st_size}, '
+        f'{{ name = "{path.name}", size_bytes = {path.stat().st_size}, '
         f'sha256 = "{hashlib.sha256(path.read_bytes()).hexdigest()}" }}'
         for path in sorted(folder.glob("*.gguf"))
     ]

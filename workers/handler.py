@@ -1,11 +1,9 @@
-"""Handler: carries out the items of some kinds; its tasks and its outcomes."""
+"""Handler: carries out the items of some kinds; its outcomes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import IO, Any, Generic, Protocol, TypeVar
-from uuid import UUID
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -13,14 +11,11 @@ from pipeline.database import Database
 from pipeline.errors import PressroomError
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
-from pipeline.storage.streams import Parts
 from workers.engines.resources import Resources
-from workers.engines.tokens import Tokens
-from workers.media.marks.marking import Made
+from workers.task import Task as Task
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
-I_co = TypeVar("I_co", bound=BaseModel, covariant=True)
 O_co = TypeVar("O_co", bound=BaseModel, covariant=True)
 
 
@@ -62,59 +57,6 @@ class Release:
 
 #: The ways in which a handler is done with an item.
 Outcome = Done[O] | Failed | Retry | Release
-
-
-class Task(Protocol[I_co]):
-    """One item in its handler's hands."""
-
-    job_id: UUID
-    account_id: UUID
-    lane: str
-    index: int
-    price: int
-    attempts: int
-    checkpoint: Mapping[str, Any] | None
-    tokens: Tokens
-
-    @property
-    def input(self) -> I_co:
-        """The input that the kind stored."""
-
-    def is_stopped(self) -> bool:
-        """Return whether the item was cancelled, expired or lost, so that more work is in vain."""
-
-    def progress(
-        self, done: float, total: float, *, credits: int | None = None, checkpoint: Mapping[str, Any] | None = None
-    ) -> None:
-        """Note the item's progress, in the kind's unit; the next heartbeat writes it."""
-
-    def raise_hold(self, credits: int) -> None:
-        """Hold `credits` in total before going on. Raises InsufficientCredits."""
-
-    def save(self, checkpoint: Mapping[str, Any]) -> None:
-        """Write the checkpoint now, for an attempt elsewhere."""
-
-    def store(
-        self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None, made: Made | None = None
-    ) -> str:
-        """Store bytes or an open file as an artifact, marked if a machine `made` it; returns its key.
-
-        It is kept as long as the job's result, or for `keep_for` if that is longer. Raises NotMarked."""
-
-    def add_part(self, data: bytes, *, done: float, total: float, credits: int, engine: str, **about: str) -> Parts:
-        """Store the next part of a stream and announce it, with its voice and a warning; return the parts so far."""
-
-    def stored(self, key: str) -> bytes:
-        """Return an artifact that an earlier attempt stored. Raises Gone, ServiceUnavailable."""
-
-    def upload(self, field: str) -> AbstractContextManager[IO[bytes]]:
-        """Open an uploaded file for a `with` block. Raises Gone, ServiceUnavailable."""
-
-    def resumable_upload(self) -> AbstractContextManager[IO[bytes]]:
-        """Open the resumable upload that the job uses. Raises Gone, ServiceUnavailable."""
-
-    def keep_upload(self, field: str, file: IO[bytes]) -> None:
-        """Store a file as if it had been uploaded, so that another attempt finds it. Raises ServiceUnavailable."""
 
 
 class Handler(Generic[I, O]):

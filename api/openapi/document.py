@@ -40,6 +40,8 @@ INFO: Json = {
 READ_ERRORS = ("401", "429", "500", "503")
 WRITE_ERRORS = ("400", "413")
 WORK_ERRORS = ("400", "401", "402", "413", "415", "422", "429", "500", "503")
+#: Those of a paid route that takes an upload's id.
+UPLOAD_ERRORS = ("404", "409")
 #: Methods whose body may hold the key.
 WITH_BODY = frozenset({"post", "put", "patch"})
 
@@ -145,7 +147,7 @@ def _kind_operation(kind: AnyKind, route: str, schemas: Json) -> Json:
         "security": [*SECURITY, {}],
         "parameters": [one for one in JOB_PARAMETERS if one is not PREFER or kind.answer.receipt is None],
         "requestBody": {"required": True, "content": _request_content(kind, schemas)},
-        "responses": {**_answers(kind, schemas), **errors(WORK_ERRORS)},
+        "responses": {**_answers(kind, schemas), **errors([*WORK_ERRORS, *(UPLOAD_ERRORS if kind.resumable else ())])},
     }
 
 

@@ -18,7 +18,6 @@ from pipeline.database import Statement
 from pipeline.errors import InvalidRequest, NotReady
 from pipeline.settings import Settings
 
-#: Names of the services for people.
 TITLES = {SEARCH_CONSOLE: "Google Search Console", BING_WEBMASTER: "Bing Webmaster Tools"}
 #: Advice for a service that lists no site.
 HINTS = {
@@ -26,7 +25,6 @@ HINTS = {
     " again.",
     BING_WEBMASTER: "Add the site in Bing Webmaster Tools, verify it, and connect again.",
 }
-#: The fields of a service account's key that are kept.
 KEPT = ("type", "client_email", "private_key", "private_key_id")
 
 

@@ -16,9 +16,9 @@ from scripts.terminal import show_table, tell
 from workers.models.advice import command, recommended, wanted
 from workers.models.catalogue import CatalogueModel, find_model
 from workers.models.fetching import fetch as fetch_model
+from workers.models.files import find_parts
 from workers.models.machine import gigabytes, this_machine
 from workers.models.store import ModelStore
-from workers.models.wheels import find_parts
 
 group = typer.Typer(name="models", no_args_is_help=True, help="Voices, ears and eyes: list, fetch, verify, remove.")
 

@@ -16,7 +16,7 @@ IS_PLAYING = "(audio) => audio.currentTime > 0.1"
 
 def test_a_book_is_planned_heard_changed_and_saved(owner: Reader) -> None:
     page = owner.open("/dashboard/try/audiobooks")
-    manuscript = {"name": "lamp.md", "mimeType": "text/markdown", "buffer": BOOK.encode()}
+    manuscript = {"name": "lamp.markdown", "mimeType": "text/markdown", "buffer": BOOK.encode()}
     page.get_by_label("Manuscript", exact=True).set_input_files([manuscript])
     page.get_by_role("button", name="Show the plan").click()
     plan = page.get_by_role("form", name="Audiobook")

@@ -105,7 +105,7 @@ def test_a_book_has_a_cast_and_a_file_tells_what_was_measured(client: Pressroom,
     job = client.wait(client.make_audiobook(chapters=[{"text": text}], cast=cast, dialogue=True, title="Rain").id)
     [passage] = service.ask(f"/audiobooks/{job.id}/chapters/1").json["passages"]
     assert passage["text"].startswith('<voice name="en-GB-female">“It rains,”</voice>')
-    assert service.ask(passage["audio_url"].removeprefix(service.address)).body.startswith(b"fLaC")
+    assert b"fLaC" in service.ask(passage["audio_url"].removeprefix(service.address)).body
     made = client.submit(f"/audiobooks/{job.id}/files", {"format": "epub", "loudness": "acx", "report": True})
     client.wait(made.id)
     report = client.result(made.id).json

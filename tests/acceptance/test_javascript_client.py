@@ -82,7 +82,15 @@ def test_the_readme_s_examples_run_and_types_are_strict(app: Path, service: Runn
     package = app.parent / "clients" / "javascript"
     shutil.copytree(package / "node_modules" / "@types", app / "node_modules" / "@types")
     shutil.copytree(package / "node_modules" / "undici-types", app / "node_modules" / "undici-types")
-    for more in (("--strict", "strict.mts"), ("--strict", "--noImplicitAny", "false", "--checkJs", "example.mjs")):
-        run(
-            app, str(package / "node_modules/.bin/tsc"), "--noEmit", "--target", "es2022", "--module", "nodenext", *more
-        )
+    asked = (
+        "--noEmit",
+        "--target",
+        "es2022",
+        "--module",
+        "nodenext",
+        "--strict",
+        "--noImplicitAny",
+        "false",
+        "--checkJs",
+    )
+    run(app, str(package / "node_modules/.bin/tsc"), *asked, "strict.mts", "example.mjs")

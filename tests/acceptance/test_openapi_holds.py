@@ -64,6 +64,7 @@ BEYOND = {
     "parameter_invalid from",
     "passage_unknown",
     "recording_missing",
+    "recording_url_blocked",
     "result_deleted",
     "route_unknown",
     "speakers_not_available",

@@ -53,7 +53,7 @@ class Collector:
 @pytest.fixture(scope="module")
 def collector() -> Iterator[Collector]:
     found = Collector()
-    thread = threading.Thread(target=found.server.serve_forever)
+    thread = threading.Thread(target=found.server.serve_forever, args=(0.01,))
     thread.start()
     yield found
     found.server.shutdown()

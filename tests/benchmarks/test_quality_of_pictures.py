@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.quality.drawing import drawn_pictures
-from benchmarks.quality.pictures import Judged, judge_caption, judge_pictures, picture_samples, pictures_rows
+from benchmarks.quality.pictures import Judged, judge_caption, judge_pictures
 from capabilities.alt_text.engines import Caption
 from capabilities.alt_text.engines.basic.basic import Basic
 
@@ -11,13 +11,6 @@ from capabilities.alt_text.engines.basic.basic import Basic
 @pytest.fixture(scope="module")
 def judged() -> list[Judged]:
     return list(judge_pictures(Basic(), every=4))
-
-
-def test_there_are_thirty_pictures_in_five_languages() -> None:
-    pictures = list(drawn_pictures())
-
-    assert len({picture.name for picture in pictures}) == len(pictures) == 30
-    assert {picture.language for picture in pictures} == {"en", "de", "es", "fr", "it"}
 
 
 def test_basic_claims_nothing_false(judged: list[Judged]) -> None:
@@ -46,10 +39,3 @@ def test_what_is_not_there_is_a_false_claim(text: str, false: str) -> None:
     found = judge_caption(banner, Caption(text, 0.5), 0.1).false
 
     assert (false in found[0]) if false else not found
-
-
-def test_tables_have_a_cell_for_each_head(judged: list[Judged]) -> None:
-    for rows in (pictures_rows([("basic", judged)]), picture_samples(judged)):
-        head, *others = rows
-        assert others
-        assert all(len(row) == len(head) for row in others)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.quality.posts import Expected, Judged, expected_posts, judge, judge_all, posts_rows, samples
+from benchmarks.quality.posts import Expected, Judged, judge, judge_all
 from capabilities.blog.engines.metadata import Metadata
 from capabilities.blog.engines.metadata.extractive.extractive import Extractive
 from capabilities.blog.engines.metadata.plain import read_post
@@ -16,26 +16,12 @@ def judged() -> list[Judged]:
     return list(judge_all(engine))
 
 
-def test_there_are_twenty_posts_in_five_languages() -> None:
-    whole = [post for post in expected_posts() if post.file]
-    assert len(whole) == 20
-    assert {post.language for post in whole} == {"en", "de", "es", "fr", "it"}
-    assert all(post.content for post in whole)
-
-
 def test_extractive_claims_nothing_false(judged: list[Judged]) -> None:
     assert {post.expected.title: post.false for post in judged if post.false} == {}
 
 
 def test_extractive_finds_nine_facts_in_ten(judged: list[Judged]) -> None:
     assert sum(post.found for post in judged) >= 0.9 * sum(post.facts for post in judged)
-
-
-def test_tables_and_samples_have_all_posts(judged: list[Judged]) -> None:
-    head, row = posts_rows([("extractive", judged)])
-    assert len(head) == len(row)
-    assert row[:2] == ("extractive", str(len(judged)))
-    assert len(list(samples(judged))) == len(judged)
 
 
 def test_what_is_false_is_counted() -> None:

@@ -1,10 +1,7 @@
 """Word errors: what counts as the same words, however they are written, and what does not."""
 
-import tomllib
-
 import pytest
 
-from benchmarks.quality.speaking import SENTENCES, sentences
 from benchmarks.quality.words import count_errors, plain
 
 
@@ -35,11 +32,3 @@ def test_a_word_that_is_wrong_missing_or_too_many_counts_once() -> None:
 def test_other_languages_are_compared_without_accents_and_with_numbers_in_words() -> None:
     assert plain("¿Dónde está el 2?", "es") == plain("donde esta el dos", "es")
     assert count_errors([("Набранный номер.", "набранный номер")], language="ru").wrong == 0
-
-
-def test_fewer_sentences_are_of_all_sorts() -> None:
-    listed = tomllib.loads(SENTENCES.read_text("utf-8"))["en"]
-
-    assert len(listed) == len(set(listed)) == 100
-    assert sentences(100, "en") == listed
-    assert sentences(4, "en") == [listed[place] for place in (0, 25, 50, 75)]

@@ -1,4 +1,4 @@
-"""Locks: a fair lock, and the locks of the engines of a process."""
+"""Locks: a fair lock."""
 
 import threading
 from collections import deque
@@ -68,21 +68,3 @@ class FairLock:
                 self._waiting.popleft().set()  # its place stays taken: the next thread has it now
             else:
                 self._free += 1
-
-
-class EngineLocks:
-    """The locks of a process's engines. Engines on one GPU (`gpu`, as models.gpu_of names it) share one.
-
-    Each has batches that fit the memory while no other engine works. At the same time as another it would run out of
-    memory, and make smaller batches from then on."""
-
-    def __init__(self) -> None:
-        self._of_gpus: dict[str, FairLock] = {}
-        self._of_engines: dict[int, tuple[object, FairLock]] = {}
-
-    def of(self, engine: object) -> FairLock:
-        """Return an engine's lock: the same for whoever uses the engine."""
-        if (gpu := getattr(engine, "gpu", None)) is not None:
-            return self._of_gpus.setdefault(gpu, FairLock())
-        # The engine is kept beside its lock, so that no other engine ever gets its id.
-        return self._of_engines.setdefault(id(engine), (engine, FairLock(getattr(engine, "places", 1))))[1]

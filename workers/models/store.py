@@ -9,10 +9,9 @@ from pathlib import Path
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
-from workers.models import wheels
 from workers.models.catalogue import CatalogueModel, File, models_of, read_catalogue
 from workers.models.exclusion import exclusive
-from workers.models.hashing import check
+from workers.models.files import check, common_folder, find_parts, join
 from workers.models.lock_file import LockFile
 
 #: Where unfinished downloads are: in the models' folder, so that a finished one is only renamed.
@@ -32,8 +31,8 @@ class ModelStore:
 
         Files of a package that lie apart, or in parts, are put together in the models' folder first. Raises NotReady
         when files are damaged or altered."""
-        parts, folder = wheels.find_parts(model), self.root / model.name
-        if parts is not None and (installed := wheels.common_folder(parts)) is not None:
+        parts, folder = find_parts(model), self.root / model.name
+        if parts is not None and (installed := common_folder(parts)) is not None:
             try:
                 return _checked(model.name, installed, model.files)
             except NotReady:
@@ -46,7 +45,7 @@ class ModelStore:
 
     def is_here(self, model: CatalogueModel) -> bool:
         """Return whether a model is here, without reading its files."""
-        return wheels.find_parts(model) is not None or (self.root / model.name).is_dir()
+        return find_parts(model) is not None or (self.root / model.name).is_dir()
 
     def is_downloaded(self, model: CatalogueModel) -> bool:
         """Return whether a model is in the folder, from which it can be removed, and not only in a package."""
@@ -127,7 +126,7 @@ class ModelStore:
             with self._scratch(model) as scratch:
                 made = Path(scratch) / model.name
                 for file, found in parts.items():
-                    wheels.join(found, made / file.name)
+                    join(found, made / file.name)
                 check(model.name, made, model.files)
                 if not (self.root / model.name).is_dir():
                     self.move_in(made, model)

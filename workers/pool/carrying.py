@@ -24,7 +24,7 @@ from workers.media.marks.marking import Marker
 from workers.pool.heartbeat import Run
 from workers.pool.outcomes import to_row, unforeseen, unless_passing
 from workers.pool.reporting import Ended
-from workers.pool.task import LeasedTask
+from workers.task import Task
 
 log = get_logger(__name__)
 
@@ -55,7 +55,7 @@ class Carrier:
         """Return a run of items of one kind and lease; its time begins now."""
         kind = self._kinds[claimed[0].kind]
         tasks = [
-            LeasedTask(
+            Task(
                 item,
                 kind.input,
                 database=self._database,
@@ -78,7 +78,7 @@ class Carrier:
         run.is_reported = True
         return Ended(kind, run, outcomes, time.monotonic() - started)
 
-    def _outcomes(self, handler: Handler[Any, Any], tasks: Sequence[LeasedTask[Any]]) -> list[lifecycle.Outcome]:
+    def _outcomes(self, handler: Handler[Any, Any], tasks: Sequence[Task[Any]]) -> list[lifecycle.Outcome]:
         try:
             # A handler of several tasks has each picture's tokens counted apart.
             with counting(tasks[0].tokens if len(tasks) == 1 else Tokens()):
@@ -95,7 +95,7 @@ class Carrier:
             return _rows(tasks, [unforeseen(error, attempts=tasks[0].attempts)])
 
 
-def _rows(tasks: Sequence[LeasedTask[Any]], outcomes: Sequence[Outcome[Any]]) -> list[lifecycle.Outcome]:
+def _rows(tasks: Sequence[Task[Any]], outcomes: Sequence[Outcome[Any]]) -> list[lifecycle.Outcome]:
     return [
         to_row(
             task.item_id,

@@ -17,7 +17,7 @@ from pipeline.errors import PressroomError
 from pipeline.lifecycle import Outcome
 from pipeline.log import errors_logged, get_logger
 from workers.pool.outcomes import error_row
-from workers.pool.task import LeasedTask
+from workers.task import Task
 
 log = get_logger(__name__)
 
@@ -36,7 +36,7 @@ class Run:
     """Tasks of one lease in a handler since `started` (monotonic seconds). A lease may have several runs."""
 
     lease_id: UUID
-    tasks: Sequence[LeasedTask[Any]]
+    tasks: Sequence[Task[Any]]
     limit: timedelta
     started: float
     #: Longest time without progress; None: no limit.

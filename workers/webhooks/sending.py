@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from pipeline.database import Database
 from pipeline.jobs.job_ends import tell_ends
 from pipeline.log import get_logger
 from pipeline.settings import Settings
-from pipeline.webhooks.deliveries import AtOnce, DueDelivery, Sent, claim_deliveries, report_delivery
+from pipeline.webhooks.deliveries import AtOnce, DueDelivery, claim_deliveries, report_delivery
+
+if TYPE_CHECKING:
+    from workers.webhooks.sender import WebhookSender
 
 log = get_logger(__name__)
 
@@ -20,17 +23,7 @@ LEASE_SLACK = timedelta(seconds=60)
 LOOK_EVERY_SECONDS = 1.0
 
 
-class Sender(Protocol):
-    """Sends events."""
-
-    async def send(self, delivery: DueDelivery) -> Sent:
-        """Send an event and return the result."""
-
-
-OpenSender = Callable[[Settings], AbstractAsyncContextManager[Sender]]
-
-
-def open_sender(settings: Settings) -> AbstractAsyncContextManager[Sender]:
+def open_sender(settings: Settings) -> "WebhookSender":
     """Return a sender over HTTP. Raises NotReady when an allowed network is none."""
     from workers.webhooks.sender import WebhookSender  # imports aiohttp, which most sweeps don't need
 
@@ -40,7 +33,11 @@ def open_sender(settings: Settings) -> AbstractAsyncContextManager[Sender]:
 class WebhookSending:
     """Sends the events of all webhooks."""
 
-    def __init__(self, settings: Settings, open_sender: OpenSender = open_sender) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        open_sender: Callable[[Settings], "AbstractAsyncContextManager[WebhookSender]"] = open_sender,
+    ) -> None:
         self._settings = settings
         self._open_sender = open_sender
         wanted = settings.webhooks
@@ -81,7 +78,7 @@ class WebhookSending:
             transaction.run(turn)
             return transaction.run(claim)
 
-    async def _send_one(self, database: Database, sender: Sender, delivery: DueDelivery) -> None:
+    async def _send_one(self, database: Database, sender: "WebhookSender", delivery: DueDelivery) -> None:
         sent = await sender.send(delivery)
         report = report_delivery(delivery, sent, retry_for=self._retry_for)
         state = await asyncio.to_thread(database.run, report)

@@ -54,7 +54,7 @@ class Sample:
     method: str
     path: str
     wants_key: bool
-    #: Whether it makes a job and takes `Prefer`.
+    #: True if it makes a job and takes `Prefer`.
     is_work: bool
     query: Mapping[str, str]
     #: None: no body is sent.

@@ -4,13 +4,12 @@ import base64
 import html
 import io
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from PIL import Image
 
-from capabilities.alt_text.engines import Caption, Captioner, CaptionRequest, Mode
+from capabilities.alt_text.engines import Captioner, CaptionRequest, Mode
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import PressroomError
 from workers.media.images.reading import read_picture
@@ -26,24 +25,8 @@ POLICY = "default-src 'none'; img-src data:"
 HEAD = ("picture", "engine", "text", "seconds", "confidence")
 
 
-@dataclass(frozen=True, slots=True)
-class CaptionTrial:
-    """The result for a picture: a text or an error; `thumbnail` is a PNG, empty if the picture can't be read."""
-
-    name: str
-    engine: str
-    caption: Caption | PressroomError
-    seconds: float
-    thumbnail: bytes = b""
-
-    @property
-    def row(self) -> list[str]:
-        """Return the cells of a table, as HEAD names them."""
-        if isinstance(self.caption, PressroomError):
-            return [self.name, self.engine, self.caption.message, f"{self.seconds:.1f}", ""]
-        notes = [note for note in ("draft", "decorative") if getattr(self.caption, note)]
-        text = self.caption.text + "".join(f" ({note})" for note in notes)
-        return [self.name, self.engine, text.strip(), f"{self.seconds:.1f}", f"{self.caption.confidence:.2f}"]
+#: The cells of a table, as HEAD names them, and the picture as a PNG, empty if it can't be read.
+Trial = tuple[list[str], bytes]
 
 
 def pictures_in(folder: Path) -> list[Path]:
@@ -52,10 +35,9 @@ def pictures_in(folder: Path) -> list[Path]:
 
 
 def trials(
-    paths: Iterable[Path], engines: Iterable[Captioner], *, mode: Mode, language: str, limits: CaptioningSettings
-) -> Iterator[CaptionTrial]:
+    paths: Iterable[Path], engines: Sequence[Captioner], *, mode: Mode, language: str, limits: CaptioningSettings
+) -> Iterator[Trial]:
     """Yield what each engine makes of each picture, one at a time."""
-    used = list(engines)
     for path in paths:
         try:
             if path.stat().st_size > MAX_FILE_BYTES:
@@ -64,17 +46,22 @@ def trials(
                 path.read_bytes(), max_pixels=limits.max_pixels, max_side=limits.max_side, shrink_to=SHOWN_SIDE
             )
         except PressroomError as error:
-            yield CaptionTrial(path.name, "", error, 0.0)
+            yield [path.name, "", error.message, "0.0", ""], b""
             continue
         thumbnail = _thumbnail(picture.image)
-        for engine in used:
+        for engine in engines:
             began = time.perf_counter()
             (said,) = engine.caption([CaptionRequest(picture, (mode,), language)])
-            caption = said if isinstance(said, PressroomError) else said[mode]
-            yield CaptionTrial(path.name, engine.name, caption, time.perf_counter() - began, thumbnail)
+            seconds = f"{time.perf_counter() - began:.1f}"
+            if isinstance(said, PressroomError):
+                yield [path.name, engine.name, said.message, seconds, ""], thumbnail
+                continue
+            notes = [f" ({note})" for note in ("draft", "decorative") if getattr(said[mode], note)]
+            text = "".join([said[mode].text, *notes]).strip()
+            yield [path.name, engine.name, text, seconds, f"{said[mode].confidence:.2f}"], thumbnail
 
 
-def page_of(done: Iterable[CaptionTrial], title: str) -> str:
+def page_of(done: Iterable[Trial], title: str) -> str:
     """Return an HTML page with the pictures and their texts side by side; all text in it is escaped."""
     rows = "\n".join(_row(trial) for trial in done)
     head = "".join(f"<th>{name}</th>" for name in HEAD)
@@ -86,9 +73,9 @@ def page_of(done: Iterable[CaptionTrial], title: str) -> str:
     )
 
 
-def _row(trial: CaptionTrial) -> str:
-    name, *cells = (html.escape(cell) for cell in trial.row)
-    data = base64.b64encode(trial.thumbnail).decode()
+def _row(trial: Trial) -> str:
+    name, *cells = (html.escape(cell) for cell in trial[0])
+    data = base64.b64encode(trial[1]).decode()
     image = f'<img alt="" src="data:image/png;base64,{data}"><br>' if data else ""
     return f"<tr><td>{image}{name}</td>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 

@@ -45,7 +45,7 @@ def captioning(
         wanted = f"The engine {engine!r}" if engine else "An engine"
         raise InvalidRequest(f"{wanted} for {language!r} is not ready; ready: {ready}. `pressroom doctor` says more.")
     done = list(trials(paths, engines, mode=mode, language=language, limits=settings.of(CaptioningSettings)))
-    show_table("Captions", list(HEAD), [trial.row for trial in done])
+    show_table("Captions", list(HEAD), [cells for cells, _ in done])
     page.write_text(page_of(done, f"{folder.name}: {mode}, {language}"), "utf-8")
     tell(f"{page} shows the pictures beside their texts.")
 

@@ -12,8 +12,15 @@ from capabilities.alt_text.engines import NO_HINTS, Captioner, CaptionRequest, C
 from capabilities.alt_text.handlers.caption_cache import CaptionCache, Source
 from capabilities.alt_text.handlers.downloads import Downloads
 from capabilities.alt_text.handlers.pending_caption import PendingCaption
-from capabilities.alt_text.kinds.fields import MODES, PictureInput, PictureTexts, modes_of, require_language
-from capabilities.alt_text.kinds.inline import is_inline, read_data_url
+from capabilities.alt_text.kinds.fields import (
+    MODES,
+    PictureInput,
+    PictureTexts,
+    is_inline,
+    modes_of,
+    read_data_url,
+    require_language,
+)
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.downloads.images import ImageTooLarge
 from pipeline.errors import PressroomError

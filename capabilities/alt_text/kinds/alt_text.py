@@ -18,9 +18,10 @@ from capabilities.alt_text.kinds.fields import (
     Mode,
     PictureInput,
     PictureTexts,
+    check_inline,
+    is_inline,
     require_language,
 )
-from capabilities.alt_text.kinds.inline import check_inline, is_inline
 from pipeline.downloads.images import ImageUrlInvalid
 from pipeline.downloads.urls import SCHEME, fault_of
 from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Origin, Response
@@ -73,7 +74,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     origins = ORIGINS
 
     def check(self, request: AltTextRequest, offers: Offers) -> None:
-        """Refuse what is no URL and no picture, and a language that no engine writes."""
+        """Refuse invalid URLs and pictures, and a language that no engine writes."""
         if is_inline(request.image_url):
             check_inline(request.image_url)
         # The worker checks the address that it leads to.

@@ -1,5 +1,8 @@
-"""Fields: what the kinds that describe pictures have in common: input, output, languages and price."""
+"""Fields: the common parts of kinds that describe pictures: input, output, languages and price."""
 
+import base64
+import binascii
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,7 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
-from pipeline.kind import Limits, Origin, Request, Stored
+from pipeline.downloads.images import ImageTooLarge, ImageUrlInvalid
+from pipeline.kind import UPLOADED, Limits, Origin, Request, Stored
 from pipeline.offers.languages import LanguageNotSupported, LanguageTag, base_language
 
 #: Credits of one picture, whatever texts are asked of it (docs/api.md, Limits).
@@ -27,7 +31,6 @@ PICTURE_LIMITS = Limits(run=timedelta(minutes=30), slice_size=8)
 #: Most keywords, and most characters of each, of a page's title and of the text around a picture.
 MAX_KEYWORDS, MAX_KEYWORD, MAX_TITLE, MAX_CONTEXT = 6, 60, 300, 2_000
 
-#: Longest name of a picture.
 MAX_NAME = 200
 #: The path of the thumbnail in an item's output.
 SHOWN_BY = ("thumbnail",)
@@ -77,7 +80,6 @@ def _as_list(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-#: The hints of a request without any.
 NO_HINTS = Hints()
 
 
@@ -136,3 +138,35 @@ def require_language(language: str, known: Sequence[str]) -> None:
     """Refuse a language that is not among those known. Raises LanguageNotSupported."""
     if base_language(language) not in known:
         raise LanguageNotSupported(f"Alt text can't be written in {language[:40]!a} here.", known)
+
+
+MAX_DATA_BYTES = 10_000_000
+#: RFC 2397, of which base64 alone is taken.
+DATA_URL = re.compile(r"data:(?:image/[\w.+-]{1,40})?(?:;[\w.=+-]{1,60}){0,3};base64,", re.IGNORECASE)
+
+
+def is_inline(url: str) -> bool:
+    return url.startswith(UPLOADED) or url[:5].lower() == "data:"
+
+
+def check_inline(url: str) -> None:
+    """Refuse a `data:` URL that is too large or of another form. Raises ImageUrlInvalid, ImageTooLarge."""
+    if url.startswith(UPLOADED):
+        return
+    found = DATA_URL.match(url)
+    if found is None or found.end() == len(url):
+        raise ImageUrlInvalid("image_url is no picture: send data:image/png;base64,…", field="image_url")
+    if (size := (len(url) - found.end()) * 3 // 4) > MAX_DATA_BYTES + 2:
+        raise ImageTooLarge(
+            f"The picture in image_url has about {size:,} bytes; a data URL may hold {MAX_DATA_BYTES:,}. "
+            "Send it as the file `image` of a form, or its URL."
+        )
+
+
+def read_data_url(url: str) -> bytes:
+    """Return the bytes of a `data:` URL. Raises ImageUrlInvalid, ImageTooLarge."""
+    check_inline(url)
+    try:
+        return base64.b64decode(url.partition(",")[2], validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ImageUrlInvalid(f"The data URL in image_url is no base64: {error}.", field="image_url") from error

@@ -10,7 +10,6 @@ from pipeline.offers.offers import Offers
 __all__ = ["TRY"]
 
 PRICE = f"{CREDITS} credit per picture"
-#: The lengths, and all at once.
 LENGTHS = (("all", "All three"), ("short", "Short"), ("seo", "For search engines"), ("long", "Long"))
 #: Files that engines read (docs/alt-text.md).
 PICTURES = "image/*"

@@ -68,7 +68,8 @@ def paragraphs_of(passage: TimedPassage) -> Iterator[list[tuple[str, bool]]]:
 
 
 def _text(chapter: JoinedChapter, language: str) -> str:
-    number, lines = 0, []
+    number = 0
+    lines: list[str] = []
     for passage in chapter.passages:
         for paragraph in paragraphs_of(passage):
             shown = ""

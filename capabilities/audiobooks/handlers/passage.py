@@ -66,7 +66,8 @@ class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
     ) -> SpokenPart:
         script = write_script(text, limit=CHUNK_CHARACTERS, language=speaking.language)
         timeline = Timeline(text, speaking.language, wanted=True)
-        track = opened.enter_context(MeasuredTrack(speaking.voice.natural_sample_rate_hertz))
+        track = MeasuredTrack(speaking.voice.natural_sample_rate_hertz)
+        opened.enter_context(track)
         try:
             for _ in append_all(track, speaking, script, timeline, task.is_stopped):
                 pass

@@ -37,15 +37,15 @@ class Part:
 def parts_of(text: str) -> list[Part]:
     """Return the parts of a text, in which the innermost tag counts. White space between two ends the first."""
     parts, opened, at = [], [Part("")], 0
-    for found in TAG.finditer(text):
-        parts.append(Part(text[at : found.start()], opened[-1].voice, opened[-1].language))
-        at = found.end()
-        if found["end"]:
+    for tag in TAG.finditer(text):
+        parts.append(Part(text[at : tag.start()], opened[-1].voice, opened[-1].language))
+        at = tag.end()
+        if tag["end"]:
             del opened[max(1, len(opened) - 1) :]
-        elif found["tag"] == "voice":
-            opened.append(Part("", found["value"]))
+        elif tag["tag"] == "voice":
+            opened.append(Part("", tag["value"]))
         else:
-            opened.append(Part("", opened[-1].voice, found["value"]))
+            opened.append(Part("", opened[-1].voice, tag["value"]))
     parts.append(Part(text[at:], opened[-1].voice, opened[-1].language))
     found: list[Part] = []
     for part in parts:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -36,7 +36,7 @@ from pipeline.lifecycle.jobs import Item
 #: More characters than any slow voice is chosen for.
 MANY = 1_000_000
 #: Items of a submission: input, price, lane.
-Items = Sequence[tuple[dict[str, Any], int, str | None]]
+Items = Sequence[tuple[Mapping[str, Any], int, str | None]]
 
 
 class PlanWork(Work):
@@ -125,7 +125,7 @@ def with_sounds(items: Items, earlier: Sequence[Item], engine: str | None) -> It
     for item in earlier:
         if item.output is not None:
             known[PassageInput.model_validate(item.input).fingerprint] = sound_of(item)
-    found: list[tuple[dict[str, Any], int, str | None]] = []
+    found: list[tuple[Mapping[str, Any], int, str | None]] = []
     for given, price, lane in items:
         sound = known.get(PassageInput.model_validate(given).fingerprint)
         if sound is None:

@@ -27,7 +27,7 @@ from capabilities.audiobooks.kinds.audiobook import (
     BookChanges,
     BookChapter,
 )
-from capabilities.audiobooks.kinds.cast import plain
+from capabilities.audiobooks.kinds.cast import plain, written
 from capabilities.audiobooks.kinds.passages import prices_of
 from capabilities.audiobooks.routes.books import Items, sound_of, with_lexicon
 from capabilities.audiobooks.routes.finding import find_ended
@@ -35,6 +35,7 @@ from capabilities.audiobooks.routes.progress import BookProgress, read_progress
 from capabilities.speech.kinds.fields import CHARACTERS_PER_CREDIT
 from pipeline.accounts.keys import Caller
 from pipeline.errors import InvalidRequest
+from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import Item, find_items
 from pipeline.offers.offers import Offers
 
@@ -132,14 +133,14 @@ def changed(earlier: Sequence[Item], texts: Mapping[int, str], engine: str | Non
 
 def _texts(request: BookChanges, passages: int) -> dict[int, str]:
     """Return the new texts by the numbers of their passages. Raises InvalidRequest."""
-    texts = {one.number: one.text.strip() for one in request.passages}
+    texts = {one.number: written(one.text.strip(), {}, has_dialogue=False) for one in request.passages}
     if unknown := [number for number in texts if number > passages]:
         message = f"The audiobook has no passage {unknown[0]}; it has {passages:,}."
         raise InvalidRequest(message, code="passage_unknown", field="passages")
     return texts
 
 
-def _check(kind: Audiobook, texts: Mapping[int, str], earlier: Sequence[Item], offers: Offers) -> None:
+def _check(kind: AnyKind, texts: Mapping[int, str], earlier: Sequence[Item], offers: Offers) -> None:
     """Refuse texts that their voices can't read. Raises InvalidRequest."""
     for number, text in texts.items():
         given = earlier[number - 1].input

@@ -30,7 +30,7 @@ class ChapterProgress(BaseModel):
     passages: int
     spoken: int
     failed: int
-    seconds: float = Field(description="Of sound, so far.")
+    seconds: float = Field(description="Length of the sound so far.")
 
 
 class BookProgress(BaseModel):
@@ -123,7 +123,7 @@ async def read_progress(services: Services, caller: Caller, job_id: UUID) -> Boo
 
 def _seconds_left(job: Job, rows: list[dict[str, Any]]) -> int | None:
     """Return how long the rest takes at the pace of what was spoken, and not copied, so far."""
-    said, left = (sum(row[name] for row in rows) for name in ("said", "left"))
+    said, left = (sum(int(row[name]) for row in rows) for name in ("said", "left"))
     if job.is_final or not left:
         return 0
     if job.started_at is None or not said:

@@ -14,7 +14,6 @@ from workers.media.images.picture import Measures, measure
 
 log = get_logger(__name__)
 
-#: The styles that only a model can make.
 PHOTOGRAPHIC = ("realistic", "photographic")
 
 
@@ -26,7 +25,6 @@ class Cover:
     painted: Painted
     measures: Measures
     describer: str | None = None
-    #: The models that painted it.
     models: tuple[str, ...] = ()
 
 

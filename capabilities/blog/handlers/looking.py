@@ -32,7 +32,6 @@ STRANGE_WORDS = 2
 #: Shorter words are no evidence. Words that begin alike mean the same: bake, baker, baking.
 SHORTEST_WORD, STEM = 4, 5
 
-#: Returns the lines of text on a picture.
 Read = Callable[[Image.Image], Sequence[TextLine]]
 
 

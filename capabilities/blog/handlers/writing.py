@@ -17,7 +17,6 @@ from workers.engines.model_choice import models_of
 log = get_logger(__name__)
 T = TypeVar("T")
 
-#: Returns the lock that an engine's users share.
 LockOf = Callable[[object], FairLock]
 Stop = Callable[[], bool]
 

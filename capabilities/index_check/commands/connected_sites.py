@@ -28,7 +28,6 @@ from scripts.identifiers import find_id
 from scripts.options import Data, open_database, read_id, read_name, settings_for
 from scripts.terminal import show_table, tell
 
-#: Largest file of credentials.
 MAX_BYTES = 100_000
 #: Holds Bing's key. There is no option for it: other users of the machine can read the command line.
 KEY_VARIABLE = "BING_WEBMASTER_KEY"

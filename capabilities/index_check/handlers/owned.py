@@ -49,7 +49,6 @@ LOOK_AGAIN = timedelta(seconds=1)
 SPREAD = timedelta(minutes=5)
 #: Tries of a URL that wants one service alone, while that is in trouble.
 MAX_TRIES = 4
-#: Connections whose access stays open.
 MAX_OPEN = 1_000
 
 #: The trouble that a site's rest means, by its reason; a refusal for all others.

@@ -28,7 +28,6 @@ log = get_logger(__name__)
 FAMILY = "submission"
 #: A run begins no site after so long; it reports the sites that are done, and gives the others back.
 RUN_SECONDS = 60.0
-#: Codes that have the reason `rate_limited`.
 LIMITS = frozenset(("throttled", "quota"))
 UNREADABLE = SubmissionVerdict("url_invalid", "it can't be encoded as RFC 3986 requires")
 NOBODY = SubmissionVerdict("key_missing", "no engine is set up for its site")

@@ -151,7 +151,6 @@ class IndexSubmit(IndexCheck):
     lanes = ()
     #: One slice for all of a job's URLs: those of a host go out in one call.
     limits = Limits(run=timedelta(minutes=20), body_bytes=MAX_BODY_BYTES, slice_size=MAX_URLS)
-    #: The engines that are set up.
     engines: Sequence[str] = ()
 
     def configured(self, settings: Settings) -> "IndexSubmit":

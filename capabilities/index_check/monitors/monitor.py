@@ -14,7 +14,6 @@ from pipeline.database import SQL, Statement, assignments, page_of, read_page, r
 Every = Literal["day", "week"]
 State = Literal["active", "paused"]
 STATES: tuple[State, ...] = get_args(State)
-#: The time between two checks.
 INTERVALS: Mapping[Every, timedelta] = {"day": timedelta(days=1), "week": timedelta(days=7)}
 
 

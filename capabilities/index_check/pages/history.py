@@ -9,9 +9,7 @@ from uuid import UUID
 from api.dashboard.plots import Plot, line_plot
 from pipeline.database import Row, Statement
 
-#: Days of a plot.
 DAYS = 90
-#: Days that count as recent.
 RECENT = 7
 
 

@@ -8,7 +8,6 @@ from pipeline.errors import PressroomError
 #: Codes of blocks: the same URL may be answered later.
 BLOCKS = frozenset(("captcha", "throttled"))
 
-#: Messages by code, or by code and detail.
 MESSAGES: Mapping[str, str] = {
     "captcha": "the search engine asked for a captcha",
     "throttled": "the search engine refused more queries for now",

@@ -54,7 +54,6 @@ def completed(text: str) -> str:
     return text if host is None or _suffixes().publicsuffix(host) is None else f"https://{bare}"
 
 
-#: The URL of a sitemap in a request.
 SitemapUrl = Annotated[str, Field(min_length=1), AfterValidator(completed)]
 
 #: JSON Schemas of requests without URLs, and with two kinds of them. A field that is null counts as not sent.

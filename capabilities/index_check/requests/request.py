@@ -18,11 +18,9 @@ MAX_URLS = 10_000
 #: Characters of a job's name, and the pattern of one: no control characters.
 MAX_NAME = 200
 NAME = r"^[^\x00-\x1f\x7f]+$"
-#: Faulty URLs that a refusal names.
 MAX_NAMED = 20
 #: Room for so many of the longest URLs.
 MAX_BODY_BYTES = 32 * 2**20
-#: The indexes that providers answer from.
 INDEXES = tuple(dict.fromkeys(PROVIDERS.values()))
 #: The lane of URLs that name a provider, or an index; others have the kind's.
 ENGINE_LANES = {provider: f"{KIND}_{provider}" for provider in PROVIDERS}

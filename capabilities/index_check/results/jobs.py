@@ -14,13 +14,11 @@ from pipeline.database import SQL, Statement, page_of, read_page, row_of
 from pipeline.lifecycle.jobs import SELECT_JOBS, Job, select_page
 from pipeline.timestamps import Timestamp
 
-#: The kinds of jobs that check URLs, and that submit them.
 KIND = "index_check"
 SUBMIT_KIND = "index_submit"
 #: The lane of URLs of connected sites, which are asked of the owners' services first (handlers/owned.py).
 OWNED_LANE = f"{KIND}_owned"
 
-#: The search providers, and the index that each answers from.
 PROVIDERS: Mapping[str, str] = {
     "serper": "google",
     "serpapi": "google",

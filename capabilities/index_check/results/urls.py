@@ -13,7 +13,6 @@ from pipeline.timestamps import Timestamp
 
 Status = Literal["pending", "processing", "done", "failed"]
 
-#: The states of an item whose URL has a status.
 STATES: Mapping[str, tuple[str, ...]] = {
     "pending": ("waiting", "ready"),
     "processing": ("leased",),
@@ -32,7 +31,7 @@ class UrlRecord(BaseModel):
 
     id: UUID
     url: str
-    sent_url: str | None = Field(description="What was sent, if the URL was completed: a bare domain.")
+    sent_url: str | None = Field(description="The entry as sent, if it was completed: a bare domain.")
     status: Status
     is_indexed: bool | None
     search_status: str | None = Field(description="The outcome of a submission; null for a check.")

@@ -26,13 +26,11 @@ PAGE_ROWS = 1_000
 #: The columns that have always been there, in their order, and the later ones.
 BASIC_COLUMNS = ("url", "status", "is_indexed", "reason", "search_status", "created_at", "updated_at")
 MORE_COLUMNS = ("provider", "index", "code", "matched_url", "checked_at")
-#: Columns by the name that a request has for them.
 COLUMNS = {"basic": BASIC_COLUMNS, "all": BASIC_COLUMNS + MORE_COLUMNS}
 #: Tells Excel that a CSV file is UTF-8.
 BYTE_ORDER_MARK = "\ufeff".encode()
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 CHUNK_BYTES = 2**18
-#: Widths of columns, in characters.
 WIDE, MIDDLE, NARROW = 60, 25, 12
 WIDTHS = {"url": WIDE, "matched_url": WIDE, "created_at": MIDDLE, "updated_at": MIDDLE, "checked_at": MIDDLE}
 #: Format of times: shown as in JSON, and still sorted and filtered as times.

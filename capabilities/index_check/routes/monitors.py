@@ -45,7 +45,6 @@ TAG = "search_check"
 LIMIT = limit(20, 100)
 CHANGE = choice("change", "Only changes of this kind.", CHANGE_KINDS)
 CHANGE_LIMIT = limit(100, 1_000)
-#: Fields of each job.
 OF_JOBS = ("engine", "index", "diagnose")
 #: Stands for stored URLs, which were checked before.
 ANY_URL = "https://example.org/"

@@ -7,7 +7,6 @@ from capabilities.index_check.requests.request import index_of
 from capabilities.index_check.results.jobs import title_of
 from pipeline.offers.offers import Offers
 
-#: Code that prints the records.
 PRINTED = ("for page in answer:", "    print(page.url, page.is_indexed)")
 PRICE = "1 credit per new answer"
 

@@ -13,7 +13,6 @@ from defusedxml.ElementTree import DefusedXMLParser
 from pipeline.downloads.urls import MAX_CHARACTERS
 
 GZIP = b"\x1f\x8b"
-#: Bytes that are unpacked at a time.
 PIECE = 2**16
 #: Depth of elements; sitemaps have three levels, their extensions five.
 MAX_DEPTH = 32

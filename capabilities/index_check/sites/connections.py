@@ -14,7 +14,6 @@ SEARCH_CONSOLE = "search_console"
 BING_WEBMASTER = "bing_webmaster"
 #: Begins a property of Search Console that is a domain with its subdomains, schemes and ports.
 DOMAIN_PREFIX = "sc-domain:"
-#: The origin of a URL, and its path with the query.
 PARTS = re.compile(r"([^:/?#]+://[^/?#]*)([^#]*)")
 
 

@@ -65,8 +65,8 @@ class ModelListDocument(BaseModel):
     data: list[ModelDocument]
 
 
-class ModelName(BaseModel):
-    """A model, by its id and the name to show."""
+class Named(BaseModel):
+    """A model or a voice, by the value to send and the name to show."""
 
     id: str
     name: str
@@ -75,20 +75,13 @@ class ModelName(BaseModel):
 class ModelNames(BaseModel):
     """The models that speak."""
 
-    models: list[ModelName]
-
-
-class VoiceName(BaseModel):
-    """A voice, by the value of `voice` and the name to show."""
-
-    id: str
-    name: str
+    models: list[Named]
 
 
 class VoiceNames(BaseModel):
     """OpenAI's names, then the voices that can speak now."""
 
-    voices: list[VoiceName]
+    voices: list[Named]
 
 
 class ModelList(Resource):
@@ -114,7 +107,7 @@ class SpeechModels(Resource):
     """GET /v1/audio/models; needs no key, since Open WebUI sends none."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        speaking = [ModelName(id=name, name=name) for name, uses in MODELS.items() if "speech" in uses]
+        speaking = [Named(id=name, name=name) for name, uses in MODELS.items() if "speech" in uses]
         show_json(resp, ModelNames(models=speaking).model_dump(mode="json"))
 
 
@@ -124,9 +117,9 @@ class SpeechVoices(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         """Answer with all voices, natural ones first, as a list of 300 is read from its start."""
         ready = offered_voices(await self._services.offer_cache.offers()).ready
-        names = [VoiceName(id=name, name=name.title()) for name in voice_aliases()]
+        names = [Named(id=name, name=name.title()) for name in voice_aliases()]
         names += [
-            VoiceName(id=voice.id, name=f"{voice.display_name} ({voice.language_codes[0]})")
+            Named(id=voice.id, name=f"{voice.display_name} ({voice.language_codes[0]})")
             for voice in sorted(ready, key=lambda voice: voice.quality != "natural")
         ]
         show_json(resp, VoiceNames(voices=names).model_dump(mode="json"))

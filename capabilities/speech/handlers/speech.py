@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
@@ -26,7 +26,7 @@ from workers.engines.resources import Resources
 from workers.handler import Done, Handler, Outcome, Task
 from workers.media.audio.levelling import Levelled
 from workers.media.audio.loudness import MeasuredTrack
-from workers.media.audio.pcm import Pcm, WavWriter
+from workers.media.audio.pcm import write_wav
 from workers.media.audio.track import Track
 
 log = get_logger(__name__)
@@ -215,9 +215,8 @@ class SpeechHandler(SpeakingHandler[SpeechInput, AudioFile]):
             for _ in append_all(track, speaking, script, timeline, task.is_stopped):
                 pass
             duration = track.duration
-            with closing(WavWriter(file, rate)) as writer:
-                for samples in Levelled(track, track.measured(), gain_db=task.input.volume_gain_db).blocks():
-                    writer.write(Pcm(samples, rate))
+            levelled = Levelled(track, track.measured(), gain_db=task.input.volume_gain_db)
+            write_wav(file, rate, levelled.blocks())
             file.seek(0)
             artifact = task.store(file, suffix=".wav", made=speaking.made)
         wav = AudioFile(

@@ -6,12 +6,14 @@ place on it.
 """
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from capabilities.speech.engines.utterance import SpokenWord, Utterance
 from capabilities.speech.handlers.rendering import SpokenLine
@@ -29,6 +31,8 @@ _SIGN = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003f
 WORD = re.compile(rf"{_SIGN}[^\w\s]*|(?:(?!{_SIGN})\S)+")
 #: How long punctuation lasts, in letters, where times are estimated.
 LETTERS_OF_PAUSE = {**dict.fromkeys(".?!…。？！", 6.0), **dict.fromkeys(",;:—、，；：", 3.0)}
+#: A word's ends are looked up so far inside it, as places may be the end of one word and the start of the next.
+INSIDE = 1e-6
 
 
 class Timeline:
@@ -86,25 +90,22 @@ class Timeline:
                     yield Segment(start=words[0].start, end=words[-1].end, text=sentence.strip(), words=words)
 
 
-class HeardWord(NamedTuple):
-    """A word, `text[start:end]`, and when it is heard, in seconds of the sound."""
-
-    start: int
-    end: int
-    begins: float
-    ends: float
-
-
-def heard_words(spans: Sequence[Span], utterance: Utterance) -> Iterator[HeardWord]:
-    """Yield the words of the spans' sources, in order. A word has a letter or a digit."""
+def heard_words(spans: Sequence[Span], utterance: Utterance) -> Iterator[SpokenWord]:
+    """Yield the words of the spans' sources, in order, each with its place there. A word has a letter or a digit."""
     text = joined(spans)
     words = estimated_words(text, utterance) if utterance.words is None else _audible_words(text, utterance)
-    curve, places = _Curve(text, words), _Places(spans)
-    for found in WORD.finditer("".join(span.source for span in spans)):
-        letters = [place for place, sign in enumerate(found[0], found.start()) if sign.isalnum()]
-        if letters and curve:
-            begins = curve.begins(places.spoken(letters[0]))
-            yield HeardWord(*found.span(), begins, max(begins, curve.ends(places.spoken(letters[-1] + 1, end=True))))
+    places, times = _curve(text, words)
+    found = []
+    for word in WORD.finditer("".join(span.source for span in spans)):
+        if letters := [place for place, sign in enumerate(word[0], word.start()) if sign.isalnum()]:
+            found.append((*word.span(), letters[0] + INSIDE, letters[-1] + 1 - INSIDE))
+    if not places or not found:
+        return
+    written = list(accumulate((len(span.source) for span in spans), initial=0))
+    spoken = list(accumulate((len(span.spoken) for span in spans), initial=0))
+    heard = np.interp(np.interp([word[2:] for word in found], written, spoken), places, times)
+    for (start, end, *_), (begins, ends) in zip(found, heard.tolist(), strict=True):
+        yield SpokenWord(start, end, begins, max(begins, ends))
 
 
 def estimated_words(text: str, utterance: Utterance) -> list[SpokenWord]:
@@ -136,63 +137,18 @@ def _audible_words(text: str, utterance: Utterance) -> list[SpokenWord]:
     return words
 
 
-class _Places:
-    """Maps places in the written text to the spoken one; in proportion within a span that was changed."""
-
-    def __init__(self, spans: Sequence[Span]) -> None:
-        self._spans = spans
-        self._written = list(accumulate((len(span.source) for span in spans), initial=0))
-        self._spoken = list(accumulate((len(span.spoken) for span in spans), initial=0))
-
-    def spoken(self, place: int, *, end: bool = False) -> float:
-        """Return the place of a character in the spoken text, or of the `end` of the one before it."""
-        number = (bisect_left(self._written, place) if end else bisect_right(self._written, place)) - 1
-        number = min(max(number, 0), len(self._spans) - 1)
-        span, into = self._spans[number], place - self._written[number]
-        share = len(span.spoken) / len(span.source) if span.source else 0.0
-        return self._spoken[number] + into * share
-
-
-class _Curve:
-    """Time over the places of the spoken text. It rises, since words are heard in order."""
-
-    def __init__(self, text: str, words: Sequence[SpokenWord]) -> None:
-        self._places: list[int] = []
-        self._times: list[float] = []
-        distinct = _distinct(words)
-        ends = [min(word.start, len(text)) for word in distinct[1:]] + [len(text)]
-        start = 0
-        for word, end in zip(distinct, ends, strict=False):
-            letters = [place for place in range(start, end) if text[place].isalnum()]
-            if letters:
-                self._add(letters[0], word.begins)
-                self._add(letters[-1] + 1, word.ends)
-            start = end
-
-    def __bool__(self) -> bool:
-        return bool(self._places)
-
-    def begins(self, place: float) -> float:
-        """Return when the character at a place begins."""
-        return self._at(place, bisect_right(self._places, place))
-
-    def ends(self, place: float) -> float:
-        """Return when the character before a place ends."""
-        return self._at(place, bisect_left(self._places, place))
-
-    def _add(self, place: int, time: float) -> None:
-        self._places.append(place)
-        self._times.append(max(time, self._times[-1] if self._times else 0.0))
-
-    def _at(self, place: float, number: int) -> float:
-        """Return the time at a place, which lies before the known place of that number."""
-        if number < len(self._places) and self._places[number] == place:
-            return self._times[number]
-        if not 0 < number < len(self._places):
-            return self._times[min(number, len(self._places) - 1)]
-        before, after = self._places[number - 1], self._places[number]
-        share = (place - before) / (after - before)
-        return self._times[number - 1] + share * (self._times[number] - self._times[number - 1])
+def _curve(text: str, words: Sequence[SpokenWord]) -> tuple[list[int], NDArray[np.float64]]:
+    """Return places in a spoken text, and when each is heard. Both rise, since words are heard in order."""
+    distinct, start = _distinct(words), 0
+    places: list[int] = []
+    times: list[float] = []
+    ends = [min(word.start, len(text)) for word in distinct[1:]] + [len(text)]
+    for word, end in zip(distinct, ends, strict=False):
+        if letters := [place for place in range(start, end) if text[place].isalnum()]:
+            places += letters[0], letters[-1] + 1
+            times += word.begins, word.ends
+        start = end
+    return places, np.maximum.accumulate(times)
 
 
 def _distinct(words: Sequence[SpokenWord]) -> list[SpokenWord]:

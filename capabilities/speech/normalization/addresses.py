@@ -2,7 +2,7 @@
 
 import re
 
-from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage
+from capabilities.speech.normalization.language import Rule, SpokenLanguage
 
 #: Ends of host names recognised without www or https; others are too often a missing space.
 TOP_DOMAINS = (
@@ -36,14 +36,14 @@ NEAR = 25
 def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of addresses; e-mail first, since it ends with a host name."""
     return [
-        Rule(EMAIL, _say_email, frozenset("@")),
+        Rule(EMAIL, _say_email),
         Rule(WEB, _say_web),
     ]
 
 
 def phone_rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rule of phone numbers."""
-    return [Rule(PHONE, _say_phone, DIGITS)]
+    return [Rule(PHONE, _say_phone)]
 
 
 def _say_email(found: re.Match[str], language: SpokenLanguage) -> str | None:

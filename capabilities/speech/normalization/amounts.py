@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from unicodedata import normalize
 
-from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
+from capabilities.speech.normalization.language import Rule, SpokenLanguage, one_of
 
 #: Currencies written by their code, before or after the amount; CLDR names them. None that is a word: TRY, COP.
 CODES = (
@@ -27,7 +27,6 @@ SCALES = {
 FRACTION = r"(?:(?:1[/⁄][2348]|2[/⁄]3|3[/⁄][48]|[57][/⁄]8)(?!\d)|[½⅓⅔¼¾⅛⅜⅝⅞])"
 #: A number and the first character of its unit.
 WITH_UNIT = r"\d[\d.,]*[ ]?(?:[^\W\d_]|°)"
-FRACTION_SIGNS = frozenset("/⁄½⅓⅔¼¾⅛⅜⅝⅞")
 HALVES = ("1/2", "½")
 INCHES = '"″”'
 #: 5'11", 6ft 2in
@@ -41,18 +40,17 @@ DASH = rf"{SPACE}[–—-]{SPACE}"
 def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of amounts; money first, since $5m are no meters."""
     return [
-        Rule(_money_before(language), _say_money, DIGITS),
-        Rule(_money_behind(language), _say_money, DIGITS),
-        Rule(_fraction_of_unit(language), _say_fraction_of_unit, FRACTION_SIGNS),
-        Rule(FEET, _say_feet, frozenset("'’′f")),
-        Rule(_quantity(language), _say_quantity, DIGITS),
-        Rule(_count(language), _say_count, DIGITS),
+        Rule(_money_before(language), _say_money),
+        Rule(_money_behind(language), _say_money),
+        Rule(_fraction_of_unit(language), _say_fraction_of_unit),
+        Rule(FEET, _say_feet),
+        Rule(_quantity(language), _say_quantity),
+        Rule(_count(language), _say_count),
         Rule(
             re.compile(rf"""(?<![\d.,'’′/])(?<![^\W\dxX])({_free(language)})[{INCHES}](?=[\s.,;:!?)xX×-]|\Z)"""),
             _say_inches,
-            frozenset(INCHES),
         ),
-        Rule(re.compile(rf"(?<=[^\W\d_%])/(?={WITH_UNIT})"), _say_between_units, frozenset("/")),
+        Rule(re.compile(rf"(?<=[^\W\d_%])/(?={WITH_UNIT})"), _say_between_units),
     ]
 
 

@@ -4,7 +4,7 @@ import re
 from datetime import date
 from decimal import Decimal
 
-from capabilities.speech.normalization.language import CAPITAL, DIGITS, Rule, SpokenLanguage, one_of
+from capabilities.speech.normalization.language import CAPITAL, Rule, SpokenLanguage, one_of
 
 ISO = re.compile(r"(?<![\w/.-])(\d{4})([/-])(\d{2})\2(\d{2})(?![\w-]|[/.]\d)")
 #: 16.12., in German.
@@ -40,14 +40,14 @@ def rules(language: SpokenLanguage) -> list[Rule]:
         patterns.append(rf"{BEFORE_TIME}(\d{{1,2}}){times['hour_alone']}(?![\w/])")
     halves = rf"{BEFORE_HALF}(\d{{1,2}})(?:[:.]([0-5]\d))?{MERIDIEM}"
     return [
-        *([Rule(re.compile(halves), _say_meridiem, DIGITS)] if times.get("meridiem") else []),
-        Rule(ISO, lambda found, language: _say_date(found.group(1, 3, 4), found, language), DIGITS),
-        *(Rule(pattern, _say_duration, DIGITS) for pattern in DURATIONS),
-        Rule(FIGURES, _say_figures, DIGITS),
-        *([Rule(DAY_AND_MONTH, _say_day, DIGITS)] if language.data["dates"].get("day_and_month") else []),
-        Rule(_day_and_month(language), _say_month, DIGITS),
-        *(Rule(re.compile(pattern), _say_time, DIGITS) for pattern in patterns),
-        Rule(BETWEEN, lambda found, language: f" {language.data['numbers']['to']} ", DIGITS),
+        *([Rule(re.compile(halves), _say_meridiem)] if times.get("meridiem") else []),
+        Rule(ISO, lambda found, language: _say_date(found.group(1, 3, 4), found, language)),
+        *(Rule(pattern, _say_duration) for pattern in DURATIONS),
+        Rule(FIGURES, _say_figures),
+        *([Rule(DAY_AND_MONTH, _say_day)] if language.data["dates"].get("day_and_month") else []),
+        Rule(_day_and_month(language), _say_month),
+        *(Rule(re.compile(pattern), _say_time) for pattern in patterns),
+        Rule(BETWEEN, lambda found, language: f" {language.data['numbers']['to']} "),
     ]
 
 

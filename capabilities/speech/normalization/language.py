@@ -18,7 +18,6 @@ MOST_DIGITS = 15
 MOST_CACHED = 4_096
 #: White space between groups of three digits, as French writes them.
 GROUP_SPACE = " \u00a0\u202f"
-DIGITS = frozenset("0123456789")
 CAPITAL = r"[^\W\d_a-zà-ÿа-яё]"
 #: Behind the full stop that ends both an abbreviation and a sentence.
 SENTENCE_END = re.compile(rf"\s*\Z|\s+{CAPITAL}")
@@ -36,8 +35,6 @@ class Rule:
 
     pattern: re.Pattern[str]
     say: Callable[[re.Match[str], "SpokenLanguage"], str | None]
-    #: Only texts with one of these characters are searched; if empty, all are.
-    needs: frozenset[str] = frozenset()
 
 
 class SpokenLanguage:

@@ -44,19 +44,19 @@ CELL = re.compile(r"[ \t]{0,200}\|[ \t]{0,200}")
 def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of markup. They come first, since tags and links have addresses."""
     return [
-        Rule(TAG, _say_tag, frozenset("<")),
-        Rule(ENTITY, lambda found, language: html.unescape(found.group()), frozenset("&")),
-        Rule(DEFINITION, say_nothing, frozenset("[")),
-        Rule(FOOTNOTE, say_nothing, frozenset("^")),
-        Rule(REFERENCE, lambda found, language: found[1], frozenset("[")),
-        Rule(LINK, say_nothing, frozenset("[")),
-        Rule(AUTOLINK, _say_autolink, frozenset("<")),
-        Rule(ESCAPE, lambda found, language: found[1], frozenset("\\")),
-        Rule(SCENE_BREAK, say_nothing, frozenset("*_-=")),
-        Rule(TABLE_LINE, say_nothing, frozenset("|")),
-        Rule(CELL, _say_cell, frozenset("|")),
-        Rule(LINE_MARK, say_nothing, frozenset("#*•>")),
-        Rule(EMPHASIS, say_nothing, frozenset("*_`")),
+        Rule(TAG, _say_tag),
+        Rule(ENTITY, lambda found, language: html.unescape(found.group())),
+        Rule(DEFINITION, say_nothing),
+        Rule(FOOTNOTE, say_nothing),
+        Rule(REFERENCE, lambda found, language: found[1]),
+        Rule(LINK, say_nothing),
+        Rule(AUTOLINK, _say_autolink),
+        Rule(ESCAPE, lambda found, language: found[1]),
+        Rule(SCENE_BREAK, say_nothing),
+        Rule(TABLE_LINE, say_nothing),
+        Rule(CELL, _say_cell),
+        Rule(LINE_MARK, say_nothing),
+        Rule(EMPHASIS, say_nothing),
     ]
 
 

@@ -2,40 +2,31 @@
 
 import re
 
-from capabilities.speech.normalization.language import DIGITS, Rule, SpokenLanguage, one_of
+from capabilities.speech.normalization.language import Rule, SpokenLanguage, one_of
 
 #: Numerals up to 39. L, C, D and M are too often something else: XL, CD, MD, LLC.
 ROMAN = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})"
 VALUES = {"I": 1, "V": 5, "X": 10}
-
-ROMAN_SIGNS = frozenset(VALUES)
 
 
 def rules(language: SpokenLanguage) -> list[Rule]:
     """Return the rules of numerals."""
     roman, ordinals = language.data["roman"], language.data["ordinals"]
     ending = r"(?!\w|[.'’-]\w)"
-    made = [Rule(re.compile(pattern), _say_ordinal, DIGITS) for pattern in ordinals["patterns"]]
+    made = [Rule(re.compile(pattern), _say_ordinal) for pattern in ordinals["patterns"]]
     if roman.get("century"):
-        made.append(Rule(re.compile(roman["century"].replace("ROMAN", ROMAN)), _say_century, ROMAN_SIGNS))
+        made.append(Rule(re.compile(roman["century"].replace("ROMAN", ROMAN)), _say_century))
     first = rf"{ROMAN}|{roman['first']}" if roman.get("first") else ROMAN
     monarchs, counted = one_of(roman["monarchs"]), one_of([*roman["counted"], *roman.get("short", ())])
     # In German, with the full stop of an ordinal: Ludwig XIV. war.
     stop = r"(?:\.(?=[ ][a-zäöü]))?" if roman.get("stop") else ""
     made += [
-        Rule(
-            re.compile(rf"(?:(?<=\b)(?P<name>{monarchs}))[ \u00a0](?P<roman>{first}){ending}{stop}"),
-            _say_monarch,
-            ROMAN_SIGNS,
-        ),
-        Rule(
-            re.compile(rf"(?<!\w)(?P<name>(?i:{counted}))[ \u00a0](?P<roman>{ROMAN}){ending}"), _say_count, ROMAN_SIGNS
-        ),
+        Rule(re.compile(rf"(?:(?<=\b)(?P<name>{monarchs}))[ \u00a0](?P<roman>{first}){ending}{stop}"), _say_monarch),
+        Rule(re.compile(rf"(?<!\w)(?P<name>(?i:{counted}))[ \u00a0](?P<roman>{ROMAN}){ending}"), _say_count),
         # After any other name, if longer than one letter: Rocky III.
         Rule(
             re.compile(rf"\b(?P<name>[^\W\d_a-zà-ÿ]\w{{2,20}})[ \u00a0](?P<roman>(?=\w\w)(?!XX|XXX){ROMAN}){ending}"),
             _say_count,
-            ROMAN_SIGNS,
         ),
     ]
     return made

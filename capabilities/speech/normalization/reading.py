@@ -11,11 +11,6 @@ from pipeline.log import get_logger
 
 log = get_logger(__name__)
 
-#: A text without any of these is read as it is written: digits, signs, Roman numerals, words with a full stop inside.
-READ_OTHERWISE = re.compile(
-    r"[^\w\s.,;:!?'\"’“”()\-]|\d|[_.]\w|\b(?:WW)?[IVX]{1,7}\b|\w\.[\s,)]|-[ \t]?-[ \t]?-", re.ASCII
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -30,7 +25,7 @@ def read(text: str, language: str) -> list[Span]:
 
     Text in a language without rules (a file in languages/ with numbers), or that no rule is sure of, stays as it is."""
     rules = _rules(language)
-    if not rules or not READ_OTHERWISE.search(text):
+    if not rules:
         return [Span(text, text)] if text else []
     spans, end = [], 0
     for start, stop, spoken in _claims(text, rules):
@@ -57,10 +52,7 @@ def _claims(text: str, rules: Sequence[tuple[Rule, SpokenLanguage]]) -> list[tup
     """Return start, end and words of each replaced piece, in order. A rule gets what earlier rules left."""
     taken = bytearray(len(text))
     claims = []
-    present = set(text)
     for rule, language in rules:
-        if rule.needs and rule.needs.isdisjoint(present):
-            continue
         for found in rule.pattern.finditer(text):
             start, stop = found.span()
             if any(taken[start:stop]) or start == stop:

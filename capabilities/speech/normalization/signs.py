@@ -3,8 +3,8 @@
 import re
 from unicodedata import normalize
 
-from capabilities.speech.normalization.amounts import FRACTION, FRACTION_SIGNS, HALVES, say_fraction
-from capabilities.speech.normalization.language import CAPITAL, DIGITS, Rule, SpokenLanguage, one_of
+from capabilities.speech.normalization.amounts import FRACTION, HALVES, say_fraction
+from capabilities.speech.normalization.language import CAPITAL, Rule, SpokenLanguage, one_of
 from capabilities.speech.normalization.markup import say_nothing
 
 EMOJI = re.compile(
@@ -49,7 +49,7 @@ def _left_out() -> list[Rule]:
     return [
         Rule(EMOJI, say_nothing),
         Rule(STYLED, lambda found, language: normalize("NFKC", found.group())),
-        Rule(MARKED, say_nothing, frozenset("®™©")),
+        Rule(MARKED, say_nothing),
     ]
 
 
@@ -57,14 +57,13 @@ def _abbreviations(language: SpokenLanguage) -> list[Rule]:
     short = language.data["abbreviations"]
     counted, always, names = (one_of(list(short[name])) for name in ("before_numbers", "always", "before_names"))
     return [
-        Rule(re.compile(rf"(?<![\w.])(?:{counted})[ \u00a0]?(?=\d)"), _say_counted, DIGITS),
+        Rule(re.compile(rf"(?<![\w.])(?:{counted})[ \u00a0]?(?=\d)"), _say_counted),
         Rule(re.compile(rf"(?<![\w.])(?:{always})(?![\w.]\w|\w)"), _say_short),
         Rule(re.compile(rf"(?<=[^\W\d_] )(?:{one_of(list(short.get('after_names', ())))})(?![\w.])"), _say_street),
         Rule(re.compile(rf"(?<![\w.])(?:{names})[ \u00a0](?={CAPITAL})"), _say_title),
         Rule(
             re.compile(rf"(?<=[^\W\d_]{{3}})(?:{one_of(list(short.get('endings', ())))})(?!\w)"),
             lambda found, language: short["endings"][found.group()],
-            frozenset("."),
         ),
     ]
 
@@ -77,17 +76,16 @@ def _said(language: SpokenLanguage) -> list[Rule]:
         Rule(
             re.compile(rf"(?<![\w.,/-])(?P<whole>\d{{1,3}})(?:[ \u00a0]|(?!\d))(?P<part>{FRACTION})(?![\w/])"),
             lambda found, language: f"{found['whole']} {signs['and']} {say_fraction(found['part'], language)}",
-            FRACTION_SIGNS,
         ),
-        Rule(re.compile(rf"(?<![\w/.,-]){FRACTION}(?P<noun>[ \u00a0][^\W\d_]+)?(?![\w/])"), _say_part, FRACTION_SIGNS),
-        Rule(re.compile(rf"(?<![\w/])(?:{one_of(list(signs['whole']))})(?![\w/])"), _say_whole, frozenset("/")),
-        Rule(ABOUT, lambda found, language: f"{signs['about']} ", frozenset("~≈")),
-        Rule(NUMBER_SIGN, lambda found, language: f"{signs['number']} ", frozenset("#")),
-        Rule(SHARP, lambda found, language: f"{found[1]} sharp", frozenset("#")),
-        Rule(HASHTAG, lambda found, language: "hashtag ", frozenset("#")),
-        Rule(AMPERSAND, lambda found, language: f" {signs['and']} ", frozenset("&")),
-        Rule(MENTION, lambda found, language: f"{at} ", frozenset("@")),
-        Rule(WORDS, lambda found, language: " ".join(found.groups()), frozenset("/")),
+        Rule(re.compile(rf"(?<![\w/.,-]){FRACTION}(?P<noun>[ \u00a0][^\W\d_]+)?(?![\w/])"), _say_part),
+        Rule(re.compile(rf"(?<![\w/])(?:{one_of(list(signs['whole']))})(?![\w/])"), _say_whole),
+        Rule(ABOUT, lambda found, language: f"{signs['about']} "),
+        Rule(NUMBER_SIGN, lambda found, language: f"{signs['number']} "),
+        Rule(SHARP, lambda found, language: f"{found[1]} sharp"),
+        Rule(HASHTAG, lambda found, language: "hashtag "),
+        Rule(AMPERSAND, lambda found, language: f" {signs['and']} "),
+        Rule(MENTION, lambda found, language: f"{at} "),
+        Rule(WORDS, lambda found, language: " ".join(found.groups())),
     ]
 
 
@@ -96,27 +94,24 @@ def _numbers(language: SpokenLanguage) -> list[Rule]:
     signs, compared = language.data["signs"], language.data["signs"]["before_numbers"]
     between = one_of(list(signs["between_numbers"]))
     made = [
-        Rule(_range_of_names(language), _say_range_of_names, frozenset("-–")),
-        Rule(SEASON, _say_season, DIGITS),
-        Rule(MORE, lambda found, language: f" {language.data['numbers']['plus']}", frozenset("+")),
-        Rule(TIMES, lambda found, language: f"{found[1]} {signs['times']}", frozenset("x×")),
-        Rule(POWER, lambda found, language: f" {signs['powers'][found.group()]}", frozenset("²³")),
-        Rule(RANGE, _say_range, DIGITS),
-        Rule(re.compile(rf"(?<=[\d)])(?<!\b0)[ \u00a0]?({between})[ \u00a0]?(?=[\d(])"), _say_between, DIGITS),
-        Rule(VERSION, lambda found, language: _dotted(found.group(), language), DIGITS),
-        Rule(
-            NAMED_VERSION, lambda found, language: f"{signs['version']} {_dotted(found[1], language)}", frozenset("v")
-        ),
+        Rule(_range_of_names(language), _say_range_of_names),
+        Rule(SEASON, _say_season),
+        Rule(MORE, lambda found, language: f" {language.data['numbers']['plus']}"),
+        Rule(TIMES, lambda found, language: f"{found[1]} {signs['times']}"),
+        Rule(POWER, lambda found, language: f" {signs['powers'][found.group()]}"),
+        Rule(RANGE, _say_range),
+        Rule(re.compile(rf"(?<=[\d)])(?<!\b0)[ \u00a0]?({between})[ \u00a0]?(?=[\d(])"), _say_between),
+        Rule(VERSION, lambda found, language: _dotted(found.group(), language)),
+        Rule(NAMED_VERSION, lambda found, language: f"{signs['version']} {_dotted(found[1], language)}"),
         Rule(
             re.compile(rf"(?<![\w)\-=<>])(?<![\d)][ \u00a0])({one_of(list(compared))})[ \u00a0]?(?=\d)"),
             lambda found, language: f"{compared[found[1]]} ",
-            frozenset(compared),
         ),
-        Rule(_spaced_number(language), lambda found, language: re.sub(r"\D", "", found.group()), DIGITS),
+        Rule(_spaced_number(language), lambda found, language: re.sub(r"\D", "", found.group())),
     ]
     if years := language.data["numbers"].get("years"):
         pattern = re.compile(rf"(?<![\w.,/–-]){years}(?![\w%/–-]|[.,]\d)")
-        made.append(Rule(pattern, lambda found, language: language.year(int(found.group())), DIGITS))
+        made.append(Rule(pattern, lambda found, language: language.year(int(found.group()))))
     return made
 
 

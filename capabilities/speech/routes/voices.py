@@ -10,12 +10,12 @@ from api.http.operations import Operation, Reply
 from api.http.parameters import choice, flag, text
 from api.services.resource import Resource
 from capabilities.speech.voices.offered_voices import offered_voices
-from capabilities.speech.voices.voices import QUALITIES, Voice, filter_voices
+from capabilities.speech.voices.voices import QUALITIES, Voice
 
 LANGUAGE = text("language", "A language or its start: en matches en-GB.", longest=35)
 GENDER = choice("gender", "The voice's gender.", ("male", "female", "neutral"), ignores_case=True)
-QUALITY = choice("quality", "Whether the voice sounds human or robotic.", QUALITIES)
-LOCAL = flag("local", "Whether texts stay on the server's own machines.")
+QUALITY = choice("quality", "How the voice sounds: human or robotic.", QUALITIES)
+LOCAL = flag("local", "True for voices whose texts stay on the server's own machines.")
 #: The list changes when a pool is set up anew; a minute late is soon enough.
 CACHE_CONTROL = "public, max-age=60"
 
@@ -48,13 +48,14 @@ class Voices(Resource):
         language, gender = LANGUAGE.read(req), GENDER.read(req) or None
         quality, local = QUALITY.read(req) or None, LOCAL.read(req)
         offers = await self._services.offer_cache.offers()
-        voices = filter_voices(
-            offered_voices(offers).ready,
-            language=language,
-            gender=gender,
-            quality=quality,
-            local=local,
-        )
+        voices = [
+            voice
+            for voice in offered_voices(offers).ready
+            if (language is None or voice.speaks(language))
+            and (gender is None or voice.ssml_gender == gender.upper())
+            and (quality is None or voice.quality == quality)
+            and (local is None or voice.local == local)
+        ]
         body = to_json(VoiceList(voices=voices, total=len(voices)))
         resp.cache_control = [CACHE_CONTROL]
         resp.etag = hashlib.sha256(body).hexdigest()[:32]

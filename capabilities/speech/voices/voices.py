@@ -15,7 +15,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.offers.languages import base_language
 
 Gender = Literal["MALE", "FEMALE", "NEUTRAL"]
-#: Whether a voice sounds like a person or a machine.
+#: How a voice sounds: like a person or a machine.
 Quality = Literal["natural", "robotic"]
 QUALITIES: tuple[Quality, ...] = ("natural", "robotic")
 #: The voices of espeak, so that the API lists and checks them while every worker is down.
@@ -28,8 +28,6 @@ REGIONAL = re.compile(r"(?!zh)([a-z]{2,3})-(?:[a-z]{2}|[0-9]{3})")
 MOST_FOR_SLOW = 1_000
 #: For a request that names neither a language nor a voice.
 DEFAULT_LANGUAGE = "en"
-#: Fields that documents of older releases lack, by engine.
-OLDER: dict[str, dict[str, Any]] = {"espeak": {"quality": "robotic"}, "edge": {"local": False}}
 #: The form of a language tag (RFC 5646): a code of two or three letters, then script, region or variant.
 LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[a-z0-9]{1,8})*")
 
@@ -55,7 +53,7 @@ class Voice:
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Voice":
         """Return the voice of a JSON object, of an older or newer release too. Raises KeyError, TypeError."""
-        told = {**OLDER.get(document["engine"], {}), **document, "language_codes": tuple(document["language_codes"])}
+        told = {**document, "language_codes": tuple(document["language_codes"])}
         return cls(**{field.name: told[field.name] for field in fields(cls) if field.name in told})
 
     def speaks(self, language: str) -> bool:
@@ -141,25 +139,6 @@ def pick_voice(
             "leave language out, or pick a voice from GET /tts/voices?language=…"
         )
     return voice
-
-
-def filter_voices(
-    offers: Iterable[Voice],
-    *,
-    language: str | None = None,
-    gender: str | None = None,
-    quality: str | None = None,
-    local: bool | None = None,
-) -> list[Voice]:
-    """Return the voices that match; `en` matches en-GB, and an unknown value matches nothing."""
-    return [
-        voice
-        for voice in offers
-        if (language is None or voice.speaks(language))
-        and (gender is None or voice.ssml_gender == gender.upper())
-        and (quality is None or voice.quality == quality)
-        and (local is None or voice.local == local)
-    ]
 
 
 @cache

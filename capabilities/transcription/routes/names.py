@@ -15,7 +15,12 @@ from api.http.operations import Operation, Reply
 from api.jobs.job_resources import JobNotFinished, JobNotFound, find_own_job
 from api.services.resource import Resource, read_sent
 from api.work.answers import refuse_gone
-from capabilities.transcription.kinds.transcription import RecordingInput, TranscriptFile, Written
+from capabilities.transcription.kinds.transcription import (
+    LongTranscription,
+    RecordingInput,
+    TranscriptFile,
+    Transcription,
+)
 from capabilities.transcription.kinds.transcripts import CONTENT_TYPES, MOST_SPEAKERS, Form
 from pipeline import lifecycle
 from pipeline.accounts.keys import Caller
@@ -25,7 +30,7 @@ from pipeline.kind import Request
 from pipeline.lifecycle.jobs import Job
 
 PATH = "/jobs/{job_id}/transcript"
-TRANSCRIPT = {200: Reply("The transcript.", Written.answer.model, Written.answer.alternatives)}
+TRANSCRIPT = {200: Reply("The transcript.", Transcription.answer.model, Transcription.answer.alternatives)}
 #: A turn in text and subtitles.
 SPEAKER = re.compile(r"^(Speaker \d+): ", re.MULTILINE)
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=80, pattern=r"^[^\x00-\x1f\x7f]*$")]
@@ -92,7 +97,7 @@ class NamedTranscript(Resource):
     async def _find(self, caller: Caller, job_id: str) -> tuple[Job, EndedItem]:
         job = await find_own_job(self._services, caller, job_id)
         kind = self._services.kinds.get(job.kind)
-        if not isinstance(kind, Written):
+        if not isinstance(kind, Transcription | LongTranscription):
             raise JobNotFound("This job makes no transcript.")
         if not job.is_final:
             raise JobNotFinished(f"The job is {job.state}; ask again when it has ended.")

@@ -92,7 +92,7 @@ def _form(kind: str, body: bytes) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def seen() -> Iterator[Seen]:
     server = Seen()
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server
     server.shutdown()

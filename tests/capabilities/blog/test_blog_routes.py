@@ -1,13 +1,14 @@
 """The blog route and the files that it links to, as their users have them: a whole system, real HTTP, real pictures."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from PIL import Image
+from ran import Ran
 from s3_server import BUCKET, S3Server, s3_server
-from systems import Answer, Running, only, run_command, system
+from systems import Answer, Running, only, system
 
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
@@ -172,8 +173,10 @@ def test_what_is_not_as_it_must_be_is_refused_and_named(service: Running, fields
     assert named in answer.json["message"]
 
 
-def test_rotated_links_stay_good_and_forgotten_ones_do_not_verify(service: Running, post: Answer) -> None:
-    said = run_command("keys", "rotate-links", "--data", str(service.data)).stdout
+def test_rotated_links_stay_good_and_forgotten_ones_do_not_verify(
+    service: Running, command_here: Callable[..., Ran], post: Answer
+) -> None:
+    said = command_here("keys", "rotate-links", "--data", str(service.data)).out
 
     assert "secret 2 signs in 5 minutes" in said
     assert fetch(service, post.json["images"][0]["url"]).status == 200

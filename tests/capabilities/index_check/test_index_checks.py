@@ -5,12 +5,14 @@ import io
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from search_engine import SearchEngine, search_engine
-from systems import FAST, Running, clean_environment, command, only, run_command, system
+from ran import Ran
+from search_engine import SearchEngine
+from systems import FAST, Running, clean_environment, command, only, system
 from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
@@ -26,19 +28,25 @@ SETTINGS = FAST | {"PRESSROOM_WORK__LEASE_SECONDS": "6", "PRESSROOM_SEARCH__FRES
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[SearchEngine]:
-    with search_engine() as running:
-        running.pages = {HERE}
-        yield running
+def engine(shared_engine: SearchEngine) -> SearchEngine:
+    shared_engine.forget()
+    shared_engine.pages.add(HERE)
+    return shared_engine
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, engine: SearchEngine) -> Iterator[Running]:
-    extra = SETTINGS | engine.environment()
-    with system(tmp_path_factory.mktemp("index") / "data", *only("search_check", "synthesis"), extra=extra) as running:
-        yield running
-        with Database(running.database_url) as database:
-            assert database.run(discrepancies()) == []
+def service(shared_system: Running, engine: SearchEngine) -> Running:
+    return replace(shared_system)
+
+
+@pytest.fixture
+def import_csv(service: Running, command_here: Callable[..., Ran]) -> Callable[..., Ran]:
+    """A function that imports a file."""
+
+    def run(*arguments: str) -> Ran:
+        return command_here("import-csv", *arguments, "--url", service.address, PRESSROOM_API_KEY=service.key)
+
+    return run
 
 
 def create(service: Running, *urls: str, **more: object) -> str:
@@ -135,27 +143,25 @@ def test_a_cancelled_job_keeps_what_it_has(service: Running, engine: SearchEngin
     assert (paid["captured"], paid["released"]) == (job["processed_urls"], 200 - job["processed_urls"])
 
 
-def import_csv(service: Running, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return run_command("import-csv", *arguments, "--url", service.address, PRESSROOM_API_KEY=service.key)
-
-
-def test_a_csv_file_is_imported_and_its_results_come_back(service: Running, tmp_path: Path) -> None:
+def test_a_csv_file_is_imported_and_its_results_come_back(import_csv: Callable[..., Ran], tmp_path: Path) -> None:
     file = tmp_path / "urls.csv"
     file.write_bytes(f"name;url\r\none;{HERE}\r\ntwo;nonsense\r\nthree;{GONE}\r\n".encode("utf-16"))
 
-    dry = import_csv(service, "check", str(file), "--dry-run")
-    assert "rows: 2, 1 faulty" in dry.stderr
-    assert "credits: 2" in dry.stderr
+    dry = import_csv("check", str(file), "--dry-run")
+    assert "rows: 2, 1 faulty" in dry.err
+    assert "credits: 2" in dry.err
     assert (tmp_path / "urls.errors.csv").read_text().splitlines()[1].startswith("two,nonsense,3,it does not")
-    done = import_csv(service, "check", str(file), "--batch", "1")
+    done = import_csv("check", str(file), "--batch", "1")
 
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     results = list(csv.DictReader((tmp_path / "urls.results.csv").read_text().splitlines()))
     assert [(row["line"], row["is_indexed"]) for row in results] == [("2", "true"), ("4", "false")]
     assert not (tmp_path / "urls.results.csv.journal").exists()
 
 
-def test_a_stopped_import_goes_on(service: Running, engine: SearchEngine, tmp_path: Path) -> None:
+def test_a_stopped_import_goes_on(
+    service: Running, engine: SearchEngine, import_csv: Callable[..., Ran], tmp_path: Path
+) -> None:
     file = tmp_path / "many.csv"
     file.write_text("".join(f"https://e.example/i{number}\n" for number in range(60)))
     jobs_before = int(service.ask("/indexing/jobs").headers["X-Total-Count"])
@@ -177,24 +183,24 @@ def test_a_stopped_import_goes_on(service: Running, engine: SearchEngine, tmp_pa
     process.communicate()
     engine.delay = 0.0
 
-    done = import_csv(service, "check", str(file), "--batch", "10")
+    done = import_csv("check", str(file), "--batch", "10")
 
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     results = list(csv.DictReader((tmp_path / "many.results.csv").read_text().splitlines()))
     assert [int(row["line"]) for row in results] == list(range(1, 61))
     assert int(service.ask("/indexing/jobs").headers["X-Total-Count"]) == jobs_before + 6
 
 
-def test_texts_of_a_csv_file_become_recordings(service: Running, tmp_path: Path) -> None:
+def test_texts_of_a_csv_file_become_recordings(import_csv: Callable[..., Ran], tmp_path: Path) -> None:
     file, out = tmp_path / "texts.csv", tmp_path / "spoken"
     file.write_bytes("text\nOne caf\u00e9.\nTwo.\n".encode("latin-1"))
 
-    done = import_csv(service, "speech", str(file), "--out", str(out))
+    done = import_csv("speech", str(file), "--out", str(out))
 
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert sorted(path.name for path in out.iterdir()) == ["000002.mp3", "000003.mp3", "import.journal", "results.csv"]
 
-    again = import_csv(service, "speech", str(file), "--out", str(out), "--language", "de")
+    again = import_csv("speech", str(file), "--out", str(out), "--language", "de")
 
-    assert again.returncode == 1
-    assert "Choose another folder" in again.stderr
+    assert again.code == 1
+    assert "Choose another folder" in again.err

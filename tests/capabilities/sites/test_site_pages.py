@@ -9,6 +9,7 @@ from http_service import Service
 from manual_worker import ManualWorker
 from payers import Payer, open_account
 from sites_fixtures import DUE, Engine, picture
+from spoken_posts import add_site
 from wordpress_site import WordPress
 
 from capabilities.sites.working.site_runs import SiteRuns
@@ -98,3 +99,23 @@ def test_a_site_that_can_not_be_added_is_told_and_its_password_is_not_repeated(
     assert answer.status == 400
     assert said in words_of(answer.body)
     assert site_wordpress.passwords["admin"] not in answer.body.decode()
+
+
+def test_a_podcast_is_made_with_a_category_of_the_list_and_ended(
+    browser: Browser, api_database: Database, client: Payer, open_service: Service
+) -> None:
+    with api_database.transaction() as rows:
+        site = f"{SITES}/{add_site(rows, client.account_id)}"
+    form = {"action": "feed", "category": "News", "image": ""}
+
+    for wrong in ({"category": "Cats"}, {"image": "javascript:1"}):
+        assert browser.post(site, {**form, **wrong}).status == 400
+    assert browser.post(site, form).status == 303
+
+    (address,) = re.findall(r"http://[^/]+(/feeds/[\w-]{32}\.xml)</code>", browser.get(site).body.decode())
+    assert open_service.get(address).status == 200
+    assert browser.post(site, {"action": "end_feed"}).status == 303
+    assert open_service.get(address).status == 404
+    assert b"/feeds/" not in browser.get(site).body
+    stranger = sign_in(open_service, api_database, open_account(api_database))
+    assert stranger.post(site, form).status == 404

@@ -1,18 +1,22 @@
 """The speech routes, as their users have them: a whole system, real HTTP, and the audio measured."""
 
+import io
 import json
 import re
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from http_service import form
-from systems import Answer, Running, run_command
+from mp3_files import decoded
+from ran import Ran
+from systems import Answer, Running
 from waiting import wait_for
 
 from capabilities.speech.engines.espeak.espeak import Espeak
@@ -42,13 +46,6 @@ def music(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = "sine=330:duration=3[a];sine=415:duration=3[b];[a][b]amix"
     subprocess.run([FFMPEG, "-loglevel", "error", "-f", "lavfi", "-i", source, "-ac", "2", str(file)], check=True)
     return file
-
-
-def samples(audio: bytes) -> np.ndarray:
-    """Return audio as mono floats at RATE."""
-    decode = [FFMPEG, "-loglevel", "error", "-i", "pipe:0", "-f", "s16le", "-ac", "1", "-ar", str(RATE), "pipe:1"]
-    raw = subprocess.run(decode, input=audio, capture_output=True, check=True).stdout
-    return np.frombuffer(raw, "<i2") / 32_768
 
 
 def said_of(audio: bytes, *options: str) -> str:
@@ -88,7 +85,7 @@ def test_a_batch_is_one_even_mp3_with_pauses_where_chunks_meet(service: Running,
     loudness, peak = re.findall(r"(?:I|Peak):\s+(-?[\d.]+) (?:LUFS|dBFS)", said)[-2:]
     assert abs(float(loudness) + 16) <= 1
     assert float(peak) <= -1
-    sound = samples(answer.body)
+    sound = decoded(answer.body, RATE)
     assert len([length for length in silences(sound, shortest=1.4) if length < 2.4]) == len(chunks) - 1
     spoken = sum(espeak.speak(chunk.strip(), voice="en-US").duration.total_seconds() for chunk in chunks)
     assert len(sound) / RATE == pytest.approx(spoken + 1.5 * (len(chunks) - 1), abs=0.3)
@@ -119,7 +116,7 @@ def test_a_stream_is_one_valid_mp3_without_pauses_and_its_job_has_the_same_bytes
     assert "128 kb/s" in said
     script = write_script(SpeechStreamRequest(text=text), limit=120, language="en", starts_short=True)
     spoken = sum(espeak.speak(line.text.strip(), voice="en-US").duration.total_seconds() for line in script)
-    assert len(samples(answer.body)) / RATE == pytest.approx(spoken, abs=0.3)
+    assert len(decoded(answer.body, RATE)) / RATE == pytest.approx(spoken, abs=0.3)
     job = service.wait_for_state(answer.headers["X-Job-Id"])
     assert job["credits"] == {"held": 3, "captured": 3, "released": 0}
     whole = service.ask(f"/jobs/{job['id']}/result")
@@ -169,7 +166,7 @@ def test_music_lies_under_speech_and_stands_before_and_behind_it(service: Runnin
     assert answer.headers["X-Credits-Used"] == "2"
     assert answer.headers["X-Voice"] == "en-US"
     spoken = espeak.speak(SENTENCES, voice="en-US").duration.total_seconds()
-    sound = samples(answer.body)
+    sound = decoded(answer.body, RATE)
     assert len(sound) / RATE == pytest.approx(2 + spoken + 1.5, abs=0.2)
     assert min(np.abs(part).max() for part in (sound[RATE : 2 * RATE], sound[-RATE : -RATE // 2])) > 0.01
 
@@ -188,7 +185,7 @@ def test_music_is_put_under_a_recording(service: Running, espeak: Espeak, music:
     assert answer.headers["X-Credits-Used"] == "1"
     assert "X-Voice" not in answer.headers
     assert "44100 Hz, stereo, fltp, 96 kb/s" in said_of(answer.body)
-    assert len(samples(answer.body)) == pytest.approx(len(samples(recording)), abs=RATE / 10)
+    assert len(decoded(answer.body, RATE)) == pytest.approx(len(decoded(recording, RATE)), abs=RATE / 10)
 
 
 def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(service: Running) -> None:
@@ -229,7 +226,7 @@ def test_times_and_subtitles_come_with_a_link_to_the_sound(service: Running, pat
     assert [word["word"] for word in times["words"]] == ["It", "costs", "$10", "million.", "Really?"]
     kind, sound = fetch(times["audio_url"])
     assert kind == suffix
-    heard = samples(sound)
+    heard = decoded(sound, RATE)
     assert len(heard) / RATE == pytest.approx(times["duration"], abs=0.1)
     (gap,) = silences(heard, shortest=1.5)
     assert gap == pytest.approx(2, abs=0.03)
@@ -247,18 +244,8 @@ def test_times_with_music_count_from_the_start_of_the_music(service: Running, mu
 
     assert times["words"][0]["start"] == pytest.approx(3, abs=0.03)
     assert times["words"][1]["start"] - times["words"][0]["end"] == pytest.approx(1, abs=0.03)
-    assert len(samples(fetch(times["audio_url"])[1])) / RATE == pytest.approx(times["duration"], abs=0.1)
+    assert len(decoded(fetch(times["audio_url"])[1], RATE)) / RATE == pytest.approx(times["duration"], abs=0.1)
     assert b"00:00:03,0" in fetch(times["srt_url"])[1]
-
-
-def test_a_stream_pauses_where_marks_ask_for_it_and_nowhere_else(service: Running) -> None:
-    text = "Elephants are large.\n\nUmbrellas are yellow. [pause 1s] Elephants."
-
-    streamed = samples(service.ask("/tts/stream", {"text": text, "chunk_size": 50}).body)
-
-    assert silences(streamed, shortest=0.6) == [pytest.approx(1, abs=0.03)]
-    refused = service.ask("/tts/stream", {"text": "Wait [pause 1m] here."})
-    assert (refused.status, refused.json["code"]) == (400, "pause_invalid")
 
 
 def test_progress_counts_chunks_and_a_cancelled_text_stops_between_them(service: Running) -> None:
@@ -289,31 +276,34 @@ def test_a_long_text_holds_up_no_short_one(service: Running) -> None:
     assert service.ask(f"/jobs/{long}/cancel", {}, method="POST").json["state"] == "cancelled"
 
 
-def test_say_makes_a_recording_of_a_text_file(service: Running, music: Path, tmp_path: Path) -> None:
+def test_say_makes_a_recording_of_a_text_file(
+    service: Running, command_here: Callable[..., Ran], music: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text, plain, mixed = tmp_path / "text.txt", tmp_path / "plain.mp3", tmp_path / "mixed.mp3"
     text.write_text(SENTENCES, "utf-8")
 
-    def say(*arguments: str, text: str = "") -> "subprocess.CompletedProcess[str]":
-        return run_command("say", *arguments, "--data", str(service.data), text=text, PRESSROOM_API_KEY=service.key)
+    def say(*arguments: str) -> Ran:
+        return command_here("say", *arguments, "--data", str(service.data), PRESSROOM_API_KEY=service.key)
 
-    assert say(str(text), "-o", str(plain)).returncode == 0
+    assert say(str(text), "-o", str(plain)).code == 0
     srt, vtt = tmp_path / "mixed.srt", tmp_path / "mixed.vtt"
     timed = ("--srt", str(srt), "--vtt", str(vtt))
-    assert say(str(text), "-o", str(mixed), "--music", str(music), *timed).returncode == 0
+    assert say(str(text), "-o", str(mixed), "--music", str(music), *timed).code == 0
     assert "The first sentence is short." in srt.read_text("utf-8").replace("\n", " ")
     assert vtt.read_text("utf-8").startswith("WEBVTT")
     for file in (plain, mixed):
         assert "192 kb/s" in said_of(file.read_bytes())
     # From standard input, a text of more parts than one, as a format that is not what comes.
     long = tmp_path / "long.flac"
-    assert say("-", "-o", str(long), "--speed", "4", text="A very short sentence. " * 450).returncode == 0
+    typed = io.TextIOWrapper(io.BytesIO(b"A very short sentence. " * 450))
+    monkeypatch.setattr(sys, "stdin", typed)
+    assert say("-", "-o", str(long), "--voice", "en-US", "--speed", "4").code == 0
     said = said_of(long.read_bytes(), "-c", "copy")
     assert "flac" in said
     assert int(said.partition("Duration: 00:")[2][:2]) >= 2, said
     kept = say(str(text), "-o", str(plain))
-    assert (kept.returncode, "--overwrite" in kept.stderr) == (1, True)
+    assert (kept.code, "--overwrite" in kept.err) == (1, True)
     failed = say(str(text), "-o", str(plain), "--voice", "nobody", "--overwrite")
-    assert failed.returncode == 1
-    assert "nobody" in failed.stderr
-    assert "Traceback" not in failed.stderr
-    assert sys.executable not in failed.stderr
+    assert failed.code == 1
+    assert "nobody" in failed.err
+    assert "Traceback" not in failed.err

@@ -188,7 +188,7 @@ def indexing_service(*jobs: list[str]) -> Iterator[str]:
     """Run one that knows these jobs; its address."""
     IndexingService.jobs[:] = jobs
     with Server(("127.0.0.1", 0), IndexingService) as server:
-        serving = threading.Thread(target=server.serve_forever)
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
         serving.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

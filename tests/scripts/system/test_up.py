@@ -8,8 +8,6 @@ import shlex
 import signal
 import stat
 import subprocess
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir, suppress
 from datetime import timedelta
@@ -21,13 +19,12 @@ from urllib.request import Request, urlopen
 import psycopg
 import pytest
 from ran import Ran
-from systems import Running, clean_environment, command, kill, only, system
+from systems import Running, clean_environment, command, only, system
 from waiting import wait_for
 
 from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
 from pipeline.accounts.sign_in import use_link
 from pipeline.database import Database, Statement
-from pipeline.errors import PressroomError
 from pipeline.operations import supervision
 from pipeline.operations.supervision import Pool
 from pipeline.registry import load_kinds, queues
@@ -289,28 +286,6 @@ def test_a_system_that_waits_for_its_database_says_so_and_can_be_stopped(tmp_pat
         assert "secret" not in lines
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=120) == 0
-
-
-def test_a_database_that_dies_while_it_is_prepared_is_waited_for(tmp_path: Path) -> None:
-    data, killed = tmp_path / "data", set[int]()
-
-    def kill_twice() -> None:
-        until = time.monotonic() + 60
-        while len(killed) < 2 and time.monotonic() < until:
-            with suppress(PressroomError, OSError):
-                for pid in [pid for pool in supervision.pools(data) if pool.name == "postgres" for pid in pool.pids]:
-                    if pid not in killed:
-                        time.sleep(0.3)  # it recovers, or takes connections, and the migration is under way
-                        killed.update({pid} if kill(pid) else ())
-            time.sleep(0.02)
-
-    killing = threading.Thread(target=kill_twice)
-    killing.start()
-    with system(data, *only(), is_first=True) as running:
-        killing.join()
-        running.wait_for_answer("/readyz")
-        assert running.ask("/tts/voices").status == 200
-    assert len(killed) == 2
 
 
 def test_the_procfile_has_the_same_programs():

@@ -47,17 +47,6 @@ def test_nothing_is_available_until_a_probe_has_succeeded(world):
     assert world.changes == [True]
 
 
-def test_a_service_that_is_not_there_is_probed_after_each_pause(world):
-    world.works = False
-
-    assert not world.after(timedelta())
-    assert not world.after(PAUSE - timedelta(seconds=1))
-    assert world.probes == 1
-    world.works = True
-    assert world.after(timedelta(seconds=1))
-    assert world.probes == 2
-
-
 def test_after_a_failure_it_is_left_alone_for_the_pause_and_then_probed(world):
     world.after(timedelta())
 
@@ -68,15 +57,6 @@ def test_after_a_failure_it_is_left_alone_for_the_pause_and_then_probed(world):
     assert world.probes == 1
     assert world.after(timedelta(seconds=1))
     assert world.changes == [True, False, True]
-
-
-def test_a_failure_that_may_be_one_voices_own_is_probed_at_once(world):
-    world.after(timedelta())
-
-    world.breaker.failed("no sound", certain=False)
-
-    assert not world.breaker.is_available()
-    assert world.after(timedelta())
 
 
 def test_many_failures_at_once_count_as_one(world):

@@ -2,9 +2,7 @@
 
 import hashlib
 import threading
-import time
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
@@ -198,21 +196,6 @@ def test_offers_say_what_could_be_fetched(settings: Settings, store: ModelStore)
     }
 
 
-def test_engine_that_is_ready_takes_up_more(settings: Settings, store: ModelStore) -> None:
-    family = Family(settings, "sketching", store=store, look_every=timedelta(hours=1))
-    put(store, "hard")
-    family.setup()
-    engine = family.engine("pencil")
-    assert not family.look()
-
-    put(store, "soft")
-
-    assert family.look()
-    assert family.engine("pencil") is engine
-    assert engine.drawn == ["soft", "hard"]
-    assert "fetchable" not in family.offers()[0].content
-
-
 def test_model_that_is_damaged_takes_nothing_away(settings: Settings, store: ModelStore) -> None:
     family = Family(settings, "sketching", store=store, look_every=timedelta(hours=1))
     put(store, "hard")
@@ -240,23 +223,6 @@ def test_small_model_comes_by_itself_and_is_used(settings: Settings, store: Mode
     assert not store.is_here(MODELS[1])  # which is not automatic
 
 
-def test_hub_out_of_reach_is_tried_again_later(
-    settings: Settings, store: ModelStore, hub: FakeHub, capsys: pytest.CaptureFixture[str]
-) -> None:
-    away = hub.files.pop("us/pencils")
-    models = settings.models.model_copy(update={"download": "auto", "retry_minutes": 0.002})
-    impatient = settings.model_copy(update={"models": models})
-    family = Family(impatient, "sketching", store=store, fetch_after=AT_ONCE)
-    with pytest.raises(NotReady):
-        family.setup()
-    time.sleep(0.5)
-    hub.files["us/pencils"] = away
-
-    wait_for(lambda: store.is_here(MODELS[0]))
-
-    assert capsys.readouterr().out.count("model not fetched") == 1
-
-
 @pytest.mark.parametrize(("download", "told"), [("ask", 1), ("never", 0)])
 def test_who_does_not_want_downloads_is_told_the_command_or_nothing(
     settings: Settings, store: ModelStore, hub: FakeHub, capsys: pytest.CaptureFixture[str], download: str, told: int
@@ -267,16 +233,4 @@ def test_who_does_not_want_downloads_is_told_the_command_or_nothing(
         family.setup()
 
     assert capsys.readouterr().out.count("`pressroom models fetch soft`") == told
-    assert hub.asked == []
-
-
-def test_model_that_the_machine_is_too_small_for_is_not_fetched(settings: Settings, hub: FakeHub) -> None:
-    huge = replace(MODELS[0], needs=replace(MODELS[0].needs, memory_bytes=10**18))
-    models = settings.models.model_copy(update={"download": "auto"})
-    auto = settings.model_copy(update={"models": models})
-    family = Family(auto, "sketching", store=ModelStore(auto, {"soft": huge}), fetch_after=AT_ONCE)
-    with pytest.raises(NotReady):
-        family.setup()
-    time.sleep(0.3)
-
     assert hub.asked == []

@@ -10,9 +10,11 @@ from capabilities.alt_text.engines.vlm import Vlm
 from capabilities.alt_text.settings import CaptioningSettings
 from capabilities.blog.engines.pictures.diffusion.diffusion import Diffusion
 from capabilities.blog.settings import DiffusionSettings
+from pipeline.settings import Settings
 from pipeline.settings.fields import ModelSettings
 from workers.engines import Stopped, never
-from workers.engines.locks import EngineLocks, FairLock
+from workers.engines.locks import FairLock
+from workers.engines.resources import Resources
 
 #: Seconds that a thread may take to get somewhere, on the busiest machine.
 PATIENCE = 60
@@ -60,28 +62,6 @@ def test_who_waits_longest_is_next_and_who_leaves_the_queue_holds_nobody_up() ->
     assert lock._free
 
 
-def test_as_many_have_a_lock_at_once_as_it_has_places() -> None:
-    lock, heard = FairLock(places=2), []
-
-    with lock, lock:
-        thread = waiting_for(lock, never, heard, "third")
-        assert heard == []
-    thread.join(PATIENCE)
-
-    assert heard == ["third"]
-    assert lock._free == 2
-
-
-def test_who_fails_while_it_waits_leaves_the_queue() -> None:
-    lock = FairLock()
-
-    with lock, pytest.raises(ZeroDivisionError), lock.unless(lambda: bool(1 / 0)):
-        pytest.fail("its turn had not come")
-
-    assert not lock._waiting
-    assert lock._free
-
-
 def test_who_no_longer_wants_a_turn_that_has_come_passes_it_on() -> None:
     lock = FairLock()
 
@@ -104,7 +84,7 @@ def test_engines_on_one_gpu_take_turns_and_others_do_not() -> None:
     diffusion = Diffusion(DiffusionSettings(model="none", device="cuda:0"))
     on_gpu, on_another, on_processor = map(vlm_on, ("cuda", "cuda:1", "cpu"))
 
-    lock_of = EngineLocks().of
+    lock_of = Resources(Settings()).lock_of
     assert lock_of(on_gpu) is lock_of(diffusion)
     assert lock_of(on_another) is not lock_of(diffusion)
     assert lock_of(on_processor) is lock_of(on_processor)

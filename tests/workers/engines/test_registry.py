@@ -50,19 +50,6 @@ def test_a_name_that_nobody_knows_is_refused_with_those_that_there_are() -> None
         load_engines(Settings(synthesis={"engines": "hmm"}), "synthesis")
 
 
-def test_a_family_of_another_package_alone_has_its_engines_in_their_order(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    folder = tmp_path / "pressroom_sketch-1.0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: pressroom-sketch\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text("[pressroom.engines]\nsketching.hum = pressroom_hum:Hum\n")
-    monkeypatch.syspath_prepend(tmp_path)
-
-    assert list_families()[-1] == "sketching"
-    assert [engine.name for engine in load_engines(Settings(), "sketching")] == ["hum"]
-
-
 def test_offers_are_in_the_order_of_the_pool_where_the_operator_has_none() -> None:
     family = Family(Settings(synthesis={"engines": "hum,espeak"}), "synthesis")
     family.setup()

@@ -11,16 +11,6 @@ from workers.engines import Stopped
 from workers.engines.thread_pool import OwnThread, ThreadPool
 
 
-def test_what_is_given_goes_on_at_once_beside_what_goes_on_already() -> None:
-    both = threading.Barrier(3, timeout=60)
-    threads = ThreadPool("test")
-
-    for _ in range(2):
-        threads.start(both.wait)  # nobody passes unless the two and this one are there
-
-    both.wait()
-
-
 def test_who_is_done_takes_what_is_given_next() -> None:
     threads = ThreadPool("test")
     seen: list[threading.Thread] = []

@@ -9,7 +9,7 @@ from capabilities.transcription.engines.whisper.weights import in_order
 from pipeline.settings import Settings
 from workers.models.advice import default_model, recommended, remedy, wanted
 from workers.models.catalogue import read_catalogue
-from workers.models.machine import Machine, this_machine
+from workers.models.machine import Machine
 from workers.models.store import ModelStore
 
 TINY = Machine(memory_bytes=3 * 10**9, cores=2)
@@ -39,10 +39,6 @@ def test_of_alternatives_the_first_that_suits_the_machine_is_recommended(
 ) -> None:
     monkeypatch.setattr("workers.models.machine.importlib.util.find_spec", lambda package: object())
     assert chosen(machine) == names
-
-
-def test_gpu_without_the_libraries_that_whisper_wants_gets_what_a_processor_would() -> None:
-    assert "whisper-small" in chosen(replace(GPU, has_cuda=False))
 
 
 def test_what_somebody_has_fetched_is_neither_replaced_nor_supplemented(tmp_path: Path) -> None:
@@ -96,10 +92,3 @@ def test_remedy_names_the_command_or_what_the_machine_lacks() -> None:
         "smolvlm2-500m-gguf, the smallest of the catalogue, needs 3.8 GB of memory; "
         "`pressroom models fetch smolvlm2-500m-gguf` downloads it anyway"
     )
-
-
-def test_this_machine_has_memory_and_cores() -> None:
-    found = this_machine()
-
-    assert found.memory_bytes > 10**9
-    assert found.cores >= 1

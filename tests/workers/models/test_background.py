@@ -16,8 +16,7 @@ from pipeline.operations.model_requests import MODEL_ACTIONS, ModelRequest, requ
 from pipeline.settings import Settings
 from workers.models.background import BackgroundFetch
 from workers.models.catalogue import CatalogueModel, Hub
-from workers.models.exclusion import exclusive
-from workers.models.store import PARTIAL, ModelStore
+from workers.models.store import ModelStore
 
 ALBA = make_alba()
 GONE = replace(ALBA, name="piper-gone", hub=Hub("nobody/voices"))
@@ -68,20 +67,6 @@ def test_model_that_can_not_be_had_keeps_no_other_from_coming_and_is_told_once(
     assert told.count("model not fetched") == 1
     assert told.count("model fetched") == 2
     assert store.folder(GONE) is not None
-
-
-def test_model_that_another_process_fetches_is_not_told_as_fetched(
-    hub: FakeHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    lock = tmp_path / "models" / PARTIAL / f"{ALBA.name}.lock"
-    with exclusive(lock):
-        start(tmp_path, ALBA)
-        time.sleep(0.5)
-        assert "model fetched" not in capsys.readouterr().out
-
-    wait_for_the_end()
-
-    assert capsys.readouterr().out.count("model fetched") == 1
 
 
 @pytest.mark.parametrize(("engines", "download"), [("espeak", "auto"), ("piper", "never")])

@@ -37,7 +37,7 @@ def test_every_model_that_is_shipped_can_be_got_somewhere() -> None:
 
 
 def test_models_keep_the_order_of_the_file(tmp_path: Path) -> None:
-    files = 'files = [{ name = "a.onnx", bytes = 3 }, { name = "b.json", bytes = 4 }]'
+    files = 'files = [{ name = "a.onnx", size_bytes = 3 }, { name = "b.json", size_bytes = 4 }]'
     path = write(tmp_path, ENTRY.format(name="second", rest=files), ENTRY.format(name="first", rest=files))
 
     found = models_of("synthesis", "piper", read_catalogue(path))

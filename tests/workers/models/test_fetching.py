@@ -75,29 +75,6 @@ def test_first_download_decides_where_no_hash_is_known(hub: FakeHub, store: Mode
     assert store.folder(model) is None
 
 
-def test_later_download_takes_the_commit_of_the_first(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
-    fetch(store, alba, stall_seconds=SOON)
-    store.remove(alba)
-    hub.commits["main"] = OTHER
-    hub.commits["old"] = COMMIT
-
-    fetch(store, alba, stall_seconds=SOON)
-
-    assert json.loads(store.lock.path.read_text())["piper-alba"]["commit"] == COMMIT
-
-
-def test_small_file_that_changes_on_the_way_is_noticed_by_the_lock(
-    hub: FakeHub, store: ModelStore, alba: CatalogueModel
-) -> None:
-    fetch(store, alba, stall_seconds=SOON)
-    store.remove(alba)
-    hub.altered["en/alba.json"] = CONFIG.replace(b"22050", b"16000")
-
-    with pytest.raises(ModelAltered, match=r"alba\.json"):
-        fetch(store, alba, stall_seconds=SOON)
-    assert not store.is_here(alba)
-
-
 def test_file_that_is_damaged_on_the_way_is_not_kept(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.altered["en/alba.onnx"] = WEIGHTS[:-1] + b"\x00"
 
@@ -141,19 +118,6 @@ def test_folder_that_nobody_fetched_is_fetched_where_no_hash_is_known(
     assert store.is_known(model)
 
 
-def test_folder_that_lacks_the_files_without_a_hash_is_fetched(
-    hub: FakeHub, store: ModelStore, alba: CatalogueModel
-) -> None:
-    half = store.root / alba.name
-    half.mkdir(parents=True)
-    (half / "alba.onnx").write_bytes(WEIGHTS)
-    (half / "alba.json").write_bytes(b"")
-
-    fetch(store, alba, stall_seconds=SOON)
-
-    assert (half / "alba.json").read_bytes() == CONFIG
-
-
 def test_what_a_break_left_is_discarded_unless_somebody_goes_on_with_it(
     hub: FakeHub, store: ModelStore, alba: CatalogueModel
 ) -> None:
@@ -193,15 +157,6 @@ def test_what_a_killed_download_left_is_gone_on_with(hub: FakeHub, store: ModelS
     assert store.folder(alba) is not None
 
 
-def test_stalling_hub_is_given_up_in_time(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
-    hub.stall_after = 0
-    began = time.monotonic()
-
-    with pytest.raises(HubUnavailable, match=r"rhasspy/voices/en/alba.onnx can't be downloaded from .*: .*timed out"):
-        fetch(store, alba, stall_seconds=0.5)
-    assert time.monotonic() - began < 5
-
-
 def test_hub_that_only_drips_is_given_up_however_much_came_before(
     hub: FakeHub, store: ModelStore, alba: CatalogueModel
 ) -> None:
@@ -237,16 +192,6 @@ def test_server_without_range_that_breaks_off_each_time_is_given_up(
     assert len(hub.asked) == 2
 
 
-def test_connection_is_taken_up_again_a_few_times_a_call(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
-    hub.break_after = 40_000
-
-    with pytest.raises(HubUnavailable):
-        fetch(store, alba, stall_seconds=SOON)
-    assert [start for _, start in hub.asked] == [0, 40_000, 80_000, 120_000, 160_000, 200_000]
-
-    assert fetch(store, alba, stall_seconds=SOON) is not None
-
-
 def test_more_than_was_announced_is_not_written(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     hub.tells_length = False
     hub.altered["en/alba.onnx"] = WEIGHTS * 100
@@ -263,11 +208,6 @@ def test_hub_that_is_away_is_one_line(store: ModelStore, alba: CatalogueModel, m
         fetch(store, alba, stall_seconds=0.5)
     assert "\n" not in caught.value.message
     assert not store.is_here(alba)
-
-
-def test_repository_that_has_gone_is_one_line(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
-    with pytest.raises(HubUnavailable, match=r"nobody/voices/en/alba.onnx can't be downloaded"):
-        fetch(store, replace(alba, hub=Hub("nobody/voices")), stall_seconds=SOON)
 
 
 def test_model_without_a_list_gets_the_files_that_match_and_no_program(

@@ -62,18 +62,6 @@ def test_commit_that_is_none_is_damaged(store: ModelStore, unlisted: CatalogueMo
         store.lock.find(unlisted)
 
 
-def test_what_a_download_wrote_is_found_also_with_weights_that_the_catalogue_names(
-    store: ModelStore, alba: CatalogueModel
-) -> None:
-    listed = replace(alba, files=(replace(alba.files[0], name="model.bin"),))
-    write(store, listed, {"model.bin": SOUND})
-
-    found = store.lock.find(listed)
-
-    assert found is not None
-    assert [file.name for file in found.files] == ["model.bin"]
-
-
 def test_name_outside_the_folder_is_never_written_to(hub: FakeHub, store: ModelStore, alba: CatalogueModel) -> None:
     outside = replace(alba, files=(replace(alba.files[1], name="../../../evil.json", hub="en/alba.json"),))
 

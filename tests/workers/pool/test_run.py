@@ -234,14 +234,6 @@ def test_what_nobody_foresaw_is_tried_twice_and_then_failed_without_charge(pool:
     assert "ValueError" in always.error["message"]
 
 
-def test_an_exception_in_a_batch_fails_only_the_item_that_threw(pool: Pool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(outcomes, "RETRY_UNKNOWN_AFTER", timedelta())
-
-    job = pool.finish(pool.submit({}, {"do": "throw"}, {}))
-
-    assert [item.state for item in pool.items(job)] == ["done", "failed", "done"]
-
-
 def test_a_raised_hold_is_captured_and_one_that_the_balance_does_not_cover_fails_as_402(pool: Pool) -> None:
     job = pool.finish(pool.submit({"do": "raise", "credits": 7}))
     assert (job.credits_held, job.credits_captured) == (7, 7)
@@ -358,15 +350,6 @@ def test_an_item_that_stands_still_is_failed_and_one_that_moves_may_take_its_tim
     error = pool.job(still.id).error
     assert error["code"] == "timed_out"
     assert "no progress" in error["message"]
-
-
-def test_a_full_batch_wakes_another_process(pool: Pool) -> None:
-    pool.submit(*({} for _ in range(8)))
-    pool.redis.delete("pressroom:wake:made_up")
-
-    pool.runner.drain()
-
-    assert pool.redis.llen("pressroom:wake:made_up") == 1
 
 
 def test_several_slots_run_at_once_and_a_crashed_item_runs_alone(pool: Pool, monkeypatch: Any) -> None:
@@ -702,3 +685,20 @@ def test_kind_of_an_engine_that_was_not_ready_is_carried_out_once_it_is(pool: Po
     late.tell()
 
     assert pool.finish(job).state == "succeeded"
+
+
+def test_an_exception_in_a_batch_fails_only_the_item_that_threw(pool: Pool, monkeypatch: Any) -> None:
+    monkeypatch.setattr(outcomes, "RETRY_UNKNOWN_AFTER", timedelta())
+
+    job = pool.finish(pool.submit({}, {"do": "throw"}, {}))
+
+    assert [item.state for item in pool.items(job)] == ["done", "failed", "done"]
+
+
+def test_a_full_batch_wakes_another_process(pool: Pool) -> None:
+    pool.submit(*({} for _ in range(8)))
+    pool.redis.delete("pressroom:wake:made_up")
+
+    pool.runner.drain()
+
+    assert pool.redis.llen("pressroom:wake:made_up") == 1

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from aiohttp.abc import AbstractResolver, ResolveResult
 from payers import Payer, open_account
+from web_server import Names
 
 from pipeline.database import Database
 from pipeline.settings import Settings
@@ -64,24 +64,6 @@ def test_only_so_many_of_one_account_are_on_their_way_and_others_go_on(database:
     assert len(claim(database, host=9, account=5, limit=1)) == 1
 
 
-class Names(AbstractResolver):
-    """A name server that gives each time the next answers."""
-
-    def __init__(self, *answers: list[str]) -> None:
-        self.answers = list(answers)
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        return [
-            ResolveResult(hostname=host, host=one, port=port, family=family, proto=0, flags=0)
-            for one in self.answers.pop(0)
-        ]
-
-    async def close(self) -> None:
-        pass
-
-
 def test_a_name_that_leads_to_a_private_address_later_is_not_connected_to() -> None:
     opened: list[Any] = []
 
@@ -89,9 +71,9 @@ def test_a_name_that_leads_to_a_private_address_later_is_not_connected_to() -> N
         opened.append(found[4][0])
         raise OSError("nothing is connected to here")
 
-    names = Names(["93.184.216.34"], ["10.0.0.1"], ["93.184.216.34", "127.0.0.1"])
+    names = Names(hooks_example=[["93.184.216.34"], ["10.0.0.1"], ["93.184.216.34", "127.0.0.1"]])
     sender = WebhookSender(Settings(), resolver=names, open_socket=open_socket)
-    delivery = DueDelivery(uuid4(), "{}", 1, 0, timedelta(), "https://hooks.example.org/", ["whsec_AAAA"])
+    delivery = DueDelivery(uuid4(), "{}", 1, 0, timedelta(), "https://hooks.example/", ["whsec_AAAA"])
 
     async def send_thrice() -> list[Sent]:
         async with sender:

@@ -51,42 +51,35 @@ class ChatModel:
         """Return the JSON object that answers each question, or why there is none. Raises Stopped.
 
         An answer that is none by its schema is asked for once more, in words instead of by `response_format`."""
-        asked: list[Question] = []
-
-        def noted() -> Iterator[Question]:
-            for question in questions:
-                asked.append(question)
-                yield question
-
-        bodies = self.client.send((self._call(one, in_words=False) for one in noted()), stop=stop)
-        answers = self._settled(asked, bodies, stop, in_words=False)
+        answers, asked = self._asked(questions, stop, in_words=False)
         again = [place for place, answer in enumerate(answers) if isinstance(answer, AnswerInvalid)]
         if again:
             log.info("endpoint asked again", endpoint=self.client.name, model=self.model, answers=len(again))
-            second = [asked[place] for place in again]
-            bodies = self.client.send([self._call(one, in_words=True) for one in second], stop=stop)
-            retried = self._settled(second, bodies, stop, in_words=True)
+            retried, _ = self._asked([asked[place] for place in again], stop, in_words=True)
             for place, answer in zip(again, retried, strict=True):
                 answers[place] = answer
         return answers
 
-    def _settled(
-        self,
-        questions: Sequence[Question],
-        bodies: list[bytes | EndpointFailed],
-        stop: Callable[[], bool],
-        *,
-        in_words: bool,
-    ) -> list[Mapping[str, Any] | EndpointFailed]:
-        """Return the answers; what was refused for one of its fields is asked for without it."""
+    def _asked(
+        self, questions: Iterable[Question], stop: Callable[[], bool], *, in_words: bool
+    ) -> tuple[list[Mapping[str, Any] | EndpointFailed], list[Question]]:
+        """Return the answers, and the questions; what was refused for one of its fields is asked for without it."""
+        asked: list[Question] = []
+
+        def calls() -> Iterator[Call]:
+            for question in questions:
+                asked.append(question)
+                yield self._call(question, in_words=in_words)
+
+        bodies = self.client.send(calls(), stop=stop)
         for _ in REFUSABLE:
             refused = [place for place, body in enumerate(bodies) if self._learns(body)]
             if not refused:
                 break
-            calls = [self._call(questions[place], in_words=in_words) for place in refused]
-            for place, body in zip(refused, self.client.send(calls, stop=stop), strict=True):
+            repeated = [self._call(asked[place], in_words=in_words) for place in refused]
+            for place, body in zip(refused, self.client.send(repeated, stop=stop), strict=True):
                 bodies[place] = body
-        return [self._read(body, question) for body, question in zip(bodies, questions, strict=True)]
+        return [self._read(body, question) for body, question in zip(bodies, asked, strict=True)], asked
 
     def _call(self, question: Question, *, in_words: bool) -> Call:
         messages = list(question.messages)

@@ -1,7 +1,8 @@
-"""Engine: what the engines that llama.cpp runs have in common; those of one model share its process."""
+"""Engine: the common parts of engines that llama.cpp runs; those of one model share its process."""
 
 import importlib.util
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -89,13 +90,13 @@ class LlamaEngine:
             raise NotReady(
                 f"{folder} must hold one model and its projector ({PROJECTOR}*.gguf); it has {len(files)} files"
             )
-        options = {
-            "model": str(models[0]),
-            "projector": str(projectors[0]) if projectors else None,
-            "image_tokens": self.details.get("image_tokens", IMAGE_TOKENS),
-            "threads": self._threads or count_cores(),
-        }
-        return _sized(ServerOptions(**options), sum(file.stat().st_size for file in files))
+        options = ServerOptions(
+            model=str(models[0]),
+            projector=str(projectors[0]) if projectors else None,
+            image_tokens=self.details.get("image_tokens", IMAGE_TOKENS),
+            threads=self._threads or count_cores(),
+        )
+        return _sized(options, sum(file.stat().st_size for file in files))
 
 
 @lru_cache(maxsize=8)
@@ -112,8 +113,4 @@ def _sized(options: ServerOptions, size: int) -> ServerOptions:
         name = Path(options.model).parent.name
         raise NotReady(f"{name} takes {gigabytes(needed)} of memory; {gigabytes(free)} are free")
     slots = 2 if free >= 2 * needed + SLOT_BYTES else 1
-    return ServerOptions(**{**_fields(options), "slots": slots, "context": SLOT_TOKENS * slots})
-
-
-def _fields(options: ServerOptions) -> dict[str, Any]:
-    return {name: getattr(options, name) for name in ServerOptions.__dataclass_fields__}
+    return replace(options, slots=slots, context=SLOT_TOKENS * slots)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -184,7 +184,8 @@ class LlamaServer:
         except OSError as error:  # mostly too little memory
             raise NotReady(f"The process of the model {self._name()} can't be started: {error.strerror}.") from error
         weakref.finalize(self, _end, child)
-        told = self._threads.submit(lambda: _introduce(child, self._given()))
+        given = json.dumps({**asdict(self.options), "key": self._key})
+        told = self._threads.submit(lambda: _introduce(child, given))
         try:
             found = json.loads(told.result(self._load_limit.total_seconds()) or '{"fault": "its process ended"}')
         except (FutureTimeout, OSError, ValueError) as error:
@@ -200,10 +201,6 @@ class LlamaServer:
         self._address = (address.hostname or "127.0.0.1", address.port or 0)
         self._child = child
         log.info("model loaded", model=self._name(), seconds=round(time.monotonic() - began, 1), pid=child.pid)
-
-    def _given(self) -> str:
-        options = {name: getattr(self.options, name) for name in ServerOptions.__dataclass_fields__}
-        return json.dumps(options | {"key": self._key})
 
     def _name(self) -> str:
         return Path(self.options.model).parent.name

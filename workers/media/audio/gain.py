@@ -3,6 +3,7 @@
 Each step of a millisecond has a gain, interpolated linearly to the next one."""
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from workers.media.audio.pcm import Pcm
@@ -51,11 +52,10 @@ def step_length(sample_rate: int) -> int:
 def reduction(peaks: Levels, ceiling: float, reach: int = REACH) -> Levels:
     """Return the largest smooth gain (0–1) of each step that keeps the peaks under the ceiling."""
     needed = np.minimum(1, ceiling / np.maximum(peaks, 1e-9), dtype=np.float32)
+    lowest = sliding_window_view(np.pad(needed, reach, mode="edge"), 2 * reach + 1).min(axis=1)
     # The mean reaches one step less than the minimum, so no step, nor the line to its neighbours, exceeds its need.
     width = 2 * reach - 1
-    edged = np.pad(_lowest(needed, reach), reach - 1, mode="edge")
-    total = np.cumsum(np.pad(edged, (1, 0)), dtype=np.float64)
-    return np.divide(total[width:] - total[:-width], width).astype(np.float32)
+    return np.convolve(np.pad(lowest, reach - 1, mode="edge"), np.full(width, 1 / width), "valid").astype(np.float32)
 
 
 def scaled(block: Samples | NDArray[np.float32], levels: Levels, step: int) -> NDArray[np.float32]:
@@ -74,13 +74,3 @@ def _peaks(samples: Samples, step: int) -> Levels:
     rows = np.pad(samples, (0, -samples.size % step)).reshape(-1, step)
     peaks: Levels = np.maximum(rows.max(axis=1), -rows.min(axis=1).astype(np.int32)).astype(np.float32)
     return peaks
-
-
-def _lowest(levels: Levels, reach: int) -> Levels:
-    """Return the least level within `reach` of each step, by doubling: 7 passes for 81 steps."""
-    width, lowest = 1, np.pad(levels, reach, mode="edge")
-    while 2 * width <= 2 * reach + 1:
-        lowest = np.minimum(lowest[:-width], lowest[width:])
-        width *= 2
-    rest = 2 * reach + 1 - width
-    return np.minimum(lowest[: lowest.size - rest], lowest[rest:])

@@ -3,6 +3,7 @@
 At the default volume it lies 9.5 LU under words and 8.5 LU under them elsewhere: audible, and no word is lost."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -95,37 +96,29 @@ def _risen(steps: NDArray[np.int_], length: float) -> Levels:
     return levels
 
 
-def looped(music: Track, *, needed: int) -> Iterator[Floats]:
-    """Yield music in blocks: once if it has the samples `needed`, else in an endless loop; nothing for no sound.
+@contextmanager
+def looped(music: Track, *, needed: int) -> Iterator[Track]:
+    """Yield music of the samples `needed`, or more: itself, or a loop of it; no sound stays none.
 
     At each seam its end fades into its beginning at equal power, without a click or a dip."""
-    length = len(music)
-    if length >= needed:
-        yield from _parts(music, 0, length)
+    if not 0 < len(music) < needed:
+        yield music
         return
-    seam_length = min(round(SEAM.total_seconds() * music.sample_rate), length // 4)
-    seam = _seam(music, length, seam_length)
-    yield from _parts(music, 0, length - seam_length)
-    if length < BLOCK:
-        # One block for many repetitions of a short sound.
-        around = np.concatenate([seam, *_parts(music, seam_length, length - seam_length)])
-        around = np.tile(around, -(-BLOCK // around.size)) if around.size else around
-        while around.size:
-            yield around
-    while length:
-        yield seam
-        yield from _parts(music, seam_length, length - seam_length)
-
-
-def _seam(music: Track, length: int, seam_length: int) -> Floats:
-    turn = (np.arange(seam_length) + 0.5) / max(seam_length, 1) * np.pi / 2
-    ending, beginning = music.read(length - seam_length, seam_length), music.read(0, seam_length)
-    return (ending * np.cos(turn) + beginning * np.sin(turn)).astype(np.float32)
-
-
-def _parts(music: Track, start: int, stop: int) -> Iterator[Floats]:
-    for first in range(start, stop, BLOCK):
-        yield music.read(first, min(BLOCK, stop - first)).astype(np.float32)
+    seam = min(round(SEAM.total_seconds() * music.sample_rate), len(music) // 4)
+    period = len(music) - seam
+    turn = (np.arange(seam) + 0.5) / max(seam, 1) * np.pi / 2
+    joint = (music.read(period, seam) * np.cos(turn) + music.read(0, seam) * np.sin(turn)).astype(np.float32)
+    with Track(music.sample_rate) as loop:
+        for first, stop in ((0, period), (seam, period)):
+            for start in range(first, stop, BLOCK):
+                loop.append(music.read(start, min(BLOCK, stop - start)).tobytes())
+            if not first:
+                loop.append(to_bytes(joint))
+        while len(loop) < needed:
+            # As many whole repetitions at once as there are.
+            back = (len(loop) - period) // period * period
+            loop.append(loop.read(len(loop) - back, min(back, BLOCK)).tobytes())
+        yield loop
 
 
 def _bed_levels(spoken: Profile, bed: Bed) -> Levels:
@@ -167,30 +160,12 @@ def _distance(flags: Flags) -> Floats:
 def _mixed(speech: Track, span: range, music: Track, voice: np.float32, levels: Levels) -> Iterator[Floats]:
     """Yield the mix for a span of the speech, which is silent before its start and after its end."""
     step = step_length(speech.sample_rate)
-    playing = _resized(looped(music, needed=len(span)), BLOCK_STEPS * step)
-    for first in range(0, levels.size - 1, BLOCK_STEPS):
-        part = levels[first : first + BLOCK_STEPS + 1]
-        wanted = span[first * step : (first + part.size - 1) * step]
-        spoken = speech.read(wanted.start, len(wanted))
-        played = next(playing, np.zeros(spoken.size, np.float32))[: spoken.size]
-        yield spoken * voice + scaled(np.pad(played, (0, spoken.size - played.size)), part, step)
-
-
-def _resized(blocks: Iterator[Floats], size: int) -> Iterator[Floats]:
-    """Yield the same samples in blocks of `size`; the last may be shorter."""
-    kept: list[Floats] = []
-    count = 0
-    for block in blocks:
-        kept.append(block)
-        count += block.size
-        if count < size:
-            continue
-        joined = np.concatenate(kept)
-        whole = count // size * size
-        yield from joined[:whole].reshape(-1, size)
-        kept, count = [joined[whole:]], count - whole
-    if count:
-        yield np.concatenate(kept)
+    with looped(music, needed=len(span)) as playing:
+        for first in range(0, levels.size - 1, BLOCK_STEPS):
+            part = levels[first : first + BLOCK_STEPS + 1]
+            wanted = span[first * step : (first + part.size - 1) * step]
+            played = playing.read(first * step, len(wanted))
+            yield speech.read(wanted.start, len(wanted)) * voice + scaled(played, part, step)
 
 
 def _peak(measured: Profile) -> float:

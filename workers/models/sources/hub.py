@@ -34,6 +34,13 @@ class Unusable(HubUnavailable):
     """The answer is not the file, or comes too slowly: asking again would bring the same."""
 
 
+def hub_errors() -> tuple[type[Exception], ...]:
+    """Return what huggingface_hub raises: errors of its HTTP library, and of answers that are none of a hub's."""
+    from httpx2 import HTTPError, InvalidURL
+
+    return HTTPError, InvalidURL, OSError, ValueError, LookupError, TypeError, AttributeError
+
+
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
     """A file as the hub describes it. (Its ETag is not looked at: it is a SHA-256 of large files, but not of all.)"""
@@ -169,6 +176,6 @@ class Repository:
             yield
         except HubUnavailable:
             raise
-        except Exception as error:  # the library's, its HTTP library's, and any that a strange answer causes
+        except hub_errors() as error:
             reason = " ".join(str(error).split())[:LONGEST_REASON] or type(error).__name__
             raise HubUnavailable(f"{self._named(what)} can't be downloaded from the hub: {reason}") from error

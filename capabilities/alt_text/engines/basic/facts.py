@@ -24,7 +24,6 @@ MOST_EVEN, FLAT = 0.25, 0.45
 LEAST_SOFT_GREY, LEAST_SOFT, LEAST_TONES, MOST_IN_FOUR_TONES = 0.16, 0.18, 60, 0.85
 #: Share of the commonest tone from which on a picture of one tone is plain.
 PLAIN = 0.995
-#: The longest side that is measured, in pixels.
 MEASURED_SIDE = 512
 #: Differences between neighbours, of 255: up to FAINT is flat (JPEG's noise), above SHARP is an edge.
 FAINT, SHARP = 3, 24

@@ -23,7 +23,6 @@ LONGEST_MARK = 60
 ASIDE, NEAR_EDGE = 0.28, 0.12
 #: Text in a corner matters if its letters are as high as this share of the highest; or, alone, of the picture.
 LARGE, LARGE_ALONE = 0.7, 0.09
-#: Letters of the shortest word.
 LEAST_LETTERS = 3
 #: A vowel, and no six consonants on end, as misread leaves and fabric have.
 PRONOUNCED = re.compile(r"^(?!.*[bcdfghjklmnpqrstvwxz]{6}).*[aeiouyà-æè-ïò-öø-ýœ]", re.IGNORECASE)

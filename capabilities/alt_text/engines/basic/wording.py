@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 
 _FILE = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
-#: The languages of descriptions (ISO 639-1).
 LANGUAGES: tuple[str, ...] = tuple(_FILE["languages"])
 #: Names of colours, each with typical tones in hexadecimal.
 TONES: Mapping[str, str] = {name: tones for name, (tones, *_) in _FILE["colours"].items()}

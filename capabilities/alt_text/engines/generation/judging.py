@@ -17,7 +17,6 @@ from workers.engines.ocr import Reader
 
 #: Languages that models fall back to, from which they learnt most, and characters of a text that is judged by it.
 FALLEN_BACK, SHORTEST_IDENTIFIED = {"en", "zh"}, 40
-#: Faults for which a text is not delivered.
 UNUSABLE: frozenset[Fault] = frozenset(("copied", "language"))
 
 

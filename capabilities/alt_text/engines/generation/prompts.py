@@ -1,4 +1,4 @@
-"""Prompts: what a chat model is asked about a picture, in one text a mode."""
+"""Prompts: the instructions to a chat model about a picture, one text a mode."""
 
 import tomllib
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ from capabilities.alt_text.engines.text.cleaning import clean
 from workers.models.catalogue import read_catalogue
 
 FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("vlm.toml").read_text("utf-8"))
-#: English names by ISO 639-1.
 NAMES: dict[str, str] = FILE["names"]
 #: A model's answer for an ornament, if the request allows it.
 DECORATIVE = "decorative"

@@ -7,7 +7,6 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
-#: The file of words and patterns.
 WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
 
@@ -35,7 +34,6 @@ LABEL = re.compile("|".join(WORDS["labels"]), re.IGNORECASE)
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“”", "‹": "›", "「": "」", "『": "』"}
 PAIRS = {")": "(", "]": "[", "}": "{", "”": "“„", "»": "«", "」": "「", "』": "『", "›": "‹"}
 OPENING = "([{“„«「『‹"
-#: Longest phrase, in words, that is looked for.
 LONGEST_PHRASE = 40
 #: So many words in a row, if repeated, are a loop. With 5, "a man in a red shirt and a man in a red hat" would be cut.
 TELLTALE = 6

@@ -14,7 +14,6 @@ MOST_SENTENCES: dict[Mode, int] = {"short": 2, "long": 3, "seo": 2}
 TERMINAL = ".!?…。！？।؟"
 CLOSING = "\"'”’»“)]」』"
 SENTENCE_EDGE = re.compile(rf"(?<=[.!?…])[{re.escape(CLOSING)}]*(?=\s+[^\s,;:a-zà-ÿ])|(?<=[。！？।])[」』]*")
-#: Abbreviations, whose full stop ends no sentence.
 ABBREVIATION = re.compile(
     r"(?:\b[^\W\d_]|\b(?:mr|mrs|ms|dr|st|no|nr|vs|jr|sr|approx|ca|etc|inc|ltd|co|art|fig|p|pp|z\.b|bzw|usw|sra?|dra?|ud|núm"
     r"|mme|mlle|av|prof|sig|dott|pág|vol))\.\Z",

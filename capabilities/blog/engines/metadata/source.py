@@ -65,7 +65,6 @@ _CLOSES_BESIDE = regex.compile(
     rf"\{{\{{[<%]\s*/\s*(?:{_NAMES['beside']})\s*[>%]\}}\}}|(?m:^[ \t]{{0,3}}:::+[ \t]*$)", regex.IGNORECASE
 )
 
-#: A value of an attribute.
 _VALUE = r"(?>\"[^\"]{0,500}\"|'[^']{0,500}'|[^\s\]\"'][^\s\]]{0,300}+)"
 _SHORTCODES = regex.compile(
     # Hugo, Liquid, Nunjucks, Handlebars; Zola's calls have braces in their arguments.

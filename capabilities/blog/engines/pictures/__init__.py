@@ -69,5 +69,4 @@ class Painter(Protocol):
         """Return `count` different pictures, or errors in their place. Raises Stopped."""
 
 
-#: The styles that can be asked for.
 STYLES = ("realistic", "illustration", "abstract", "minimalist", "photographic")

@@ -18,7 +18,6 @@ from workers.media.images.reading import read_picture
 
 #: Sizes in the order in which they are tried, the nearest first: of free models, of gpt-image and of dall-e-3.
 SIZES = ("1216x640", "1536x1024", "1792x1024", "1024x1024")
-#: Largest picture that a server may send.
 MAX_PIXELS, MAX_SIDE = 16_000_000, 8_192
 
 

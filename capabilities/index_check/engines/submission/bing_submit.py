@@ -6,7 +6,6 @@ from capabilities.index_check.engines.search.base.provider import Reply, documen
 from capabilities.index_check.engines.submission import SubmissionVerdict, SubmittedSite
 from capabilities.index_check.engines.submission.exchange import SubmissionEngine
 
-#: URLs of one call.
 MAX_URLS = 500
 NO_ACCOUNT, NOT_VERIFIED = "key_invalid", "site_not_verified"
 #: The meanings of error codes (learn.microsoft.com, ApiErrorCode): our code and the cause. They come with HTTP 400 and

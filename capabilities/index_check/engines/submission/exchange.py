@@ -14,7 +14,6 @@ from pipeline.settings import Settings
 class SubmissionEngine:
     """An engine that is asked once by HTTP. It follows no redirect, which would drop the body."""
 
-    #: Its name for people.
     title: ClassVar[str]
 
     def __init__(self, settings: Settings) -> None:

@@ -16,7 +16,6 @@ from pipeline.errors import NotReady
 from pipeline.settings.fields import FetchSettings
 from workers.media.downloads.fetcher import Fetcher
 
-#: The form of a key (indexnow.org, Documentation).
 KEY = re.compile(r"[A-Za-z0-9-]{8,128}")
 PREFIX = "PRESSROOM_SUBMISSION__INDEXNOW__"
 EXAMPLE = "Write HOST=KEY, such as www.example.com=0123abcd."

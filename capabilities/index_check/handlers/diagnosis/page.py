@@ -20,7 +20,6 @@ CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 HTML = ("text/html", "application/xhtml+xml")
 #: A page with fewer letters and digits has nothing to be found by.
 FEW_CHARACTERS = 50
-#: Elements whose text nobody reads.
 SILENT = frozenset(("script", "style", "noscript"))
 #: Directives that are kept of a page: one is enough to keep it out of an index.
 MAX_DIRECTIVES = 10

@@ -1,10 +1,12 @@
 """Alignment: which phonemes of a sentence belong to which word."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import accumulate
+
+import numpy as np
 
 #: A word, for times: text between spaces. Han, kana and Thai have none, so a whole run of them is a word.
 WORD = re.compile(r"\S*\w\S*")
@@ -47,22 +49,9 @@ def align(words: Sequence[tuple[int, int]], alone: Sequence[str], phonemes: str)
 
 def _borders(alone: Sequence[str], phonemes: str) -> list[int]:
     """Return where each word begins in the sentence's phonemes, and where the last one ends."""
-    joined = " ".join(alone)
-    blocks = SequenceMatcher(None, joined, phonemes, autojunk=False).get_matching_blocks()
-    # The ends of the pieces that both have.
-    known = [(0, 0)]
-    for block in blocks:
-        known += [(block.a, block.b), (block.a + block.size, block.b + block.size)]
-    borders, place = [], 0
-    for word in alone:
-        borders.append(_mapped(place, known))
-        place += len(word) + 1
-    return [*borders, len(phonemes)]
-
-
-def _mapped(place: int, known: Sequence[tuple[int, int]]) -> int:
-    """Return the place in the sentence, interpolated between known ones."""
-    left = min(bisect_right(known, place, key=lambda pair: pair[0]), len(known) - 1) - 1
-    (from_a, from_b), (to_a, to_b) = known[left], known[left + 1]
-    share = (place - from_a) / (to_a - from_a) if to_a > from_a else 0.0
-    return round(from_b + share * (to_b - from_b))
+    blocks = SequenceMatcher(None, " ".join(alone), phonemes, autojunk=False).get_matching_blocks()
+    # The ends of the pieces that both have; a place between them is interpolated.
+    known = [(0, 0), *((block.a + end, block.b + end) for block in blocks for end in (0, block.size))]
+    *starts, _ = accumulate((len(word) + 1 for word in alone), initial=0)
+    ours, theirs = np.array(known).T
+    return [*np.rint(np.interp(starts, ours, theirs)).astype(int).tolist(), len(phonemes)]

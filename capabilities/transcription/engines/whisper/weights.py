@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from capabilities.transcription.settings import TranscriptionSettings
 from pipeline.errors import NotReady, PressroomError
@@ -16,6 +15,7 @@ from workers.models.advice import can_run
 from workers.models.catalogue import CatalogueModel
 from workers.models.fetching import fetch
 from workers.models.machine import Machine
+from workers.models.sources.hub import hub_errors
 from workers.models.store import ModelStore
 
 log = get_logger(__name__)
@@ -35,7 +35,7 @@ class Weights:
 
     name: str
     folder: str
-    #: Whether a processor would be too slow for it.
+    #: True if a processor would be too slow for it.
     needs_gpu: bool = False
 
 
@@ -142,10 +142,6 @@ def _command(model: CatalogueModel) -> str:
 def _downloaded(setting: str, models: ModelsSettings) -> str:
     """Return the folder of a model that only the hub has, downloaded if need be."""
     from faster_whisper.utils import download_model
-    from huggingface_hub.errors import HfHubHTTPError
-
-    # The bases are the HTTP library's own; the others come of answers that are none of a hub's.
-    failures: Any = (*HfHubHTTPError.__bases__, OSError, ValueError, LookupError, TypeError, AttributeError)
 
     try:
         folder = str(download_model(setting, local_files_only=True))
@@ -165,7 +161,7 @@ def _downloaded(setting: str, models: ModelsSettings) -> str:
     log.info("model is being downloaded", model=setting)
     try:
         return str(download_model(setting))
-    except failures as error:
+    except hub_errors() as error:
         raise NotReady(
             f"The model {setting!r} could not be downloaded: {first_line(error)} Start the pool again to go on with it."
         ) from error

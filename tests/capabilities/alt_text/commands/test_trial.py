@@ -28,10 +28,10 @@ def test_each_picture_has_a_row_and_a_place_on_the_page(folder: Path) -> None:
     )
     page = page_of(done, "<i>")
 
-    assert [len(trial.row) for trial in done] == [len(HEAD)] * 2
-    assert done[0].row[:2] == ["a<b>.png", "basic"]
-    assert "Summer sale" in done[0].row[2]
-    assert "first bytes" in done[1].row[2] or "image" in done[1].row[2]
+    assert [len(cells) for cells, _ in done] == [len(HEAD)] * 2
+    assert done[0][0][:2] == ["a<b>.png", "basic"]
+    assert "Summer sale" in done[0][0][2]
+    assert "first bytes" in done[1][0][2] or "image" in done[1][0][2]
     assert page.count("data:image/png;base64,") == 1
     assert "a&lt;b&gt;.png" in page
     assert "&lt;i&gt;" in page

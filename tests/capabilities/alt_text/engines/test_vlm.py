@@ -25,7 +25,7 @@ from pipeline.settings.fields import ModelSettings
 from scripts.system.programs import environment
 from workers.engines import EngineUnavailable, Stopped, models
 from workers.models.catalogue import File, find_model
-from workers.models.hashing import sha256_of
+from workers.models.files import sha256_of
 from workers.models.store import ModelStore
 
 PICTURES = [picture_of(draw()) for draw in (banner, photo, plain, bar_chart, illustration)]

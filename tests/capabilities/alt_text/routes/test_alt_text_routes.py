@@ -11,7 +11,7 @@ import pytest
 import redis
 from http_service import Answer, Service, Start, start_service
 from manual_worker import ManualWorker, cancel_open_jobs
-from payers import Payer, open_account
+from payers import Payer
 
 from pipeline.database import Database
 from pipeline.lifecycle import ClaimedItem, Outcome, claim, report
@@ -229,15 +229,6 @@ def test_too_many_pictures_are_refused_with_the_operator_s_limit(alt: AltTexts, 
     with start(CAPTIONING__MAX_IMAGES="2") as strict:
         answer = strict.post("/batch", {"images": [{"image_url": URL}] * 3}, alt.client.api_key)
         assert (answer.status, answer.code) == (400, "too_many_images")
-
-
-def test_who_can_t_pay_for_all_pictures_gets_none(service: Service, api_database: Database) -> None:
-    poor = open_account(api_database, credits=2)
-
-    answer = service.post("/batch", {"images": [{"image_url": URL}] * 3}, poor.api_key)
-
-    assert answer.status == 402
-    assert (answer.json["credits_required"], answer.json["credits_remaining"]) == (3, 2)
 
 
 def test_a_language_that_no_engine_writes_is_refused_once_that_is_known(

@@ -45,19 +45,6 @@ def test_a_url_belongs_to_a_property(connected: str, url: str, found: bool) -> N
     assert bool(SiteMap(sites(connected)).find(url, [GOOGLE])) is found
 
 
-def test_the_most_specific_property_comes_first() -> None:
-    known = SiteMap(
-        sites("sc-domain:e.example", "https://blog.e.example/", "sc-domain:blog.e.example", "https://blog.e.example/a/")
-    )
-
-    assert [site.property for site in known.find("https://blog.e.example/a/b", [GOOGLE])] == [
-        "https://blog.e.example/a/",
-        "https://blog.e.example/",
-        "sc-domain:blog.e.example",
-        "sc-domain:e.example",
-    ]
-
-
 def test_services_are_asked_in_their_order() -> None:
     known = SiteMap([*sites("https://e.example/a/", service=BING), *sites("sc-domain:e.example")])
 

@@ -247,14 +247,6 @@ def test_ten_thousand_urls_are_created_and_exported_in_one_request_each(jobs: In
     assert json.loads(lines[-1].partition(b",")[0]) == urls[-1]
 
 
-def test_a_balance_that_does_not_cover_all_urls_buys_none(jobs: IndexJobs, api_database: Database) -> None:
-    poor = open_account(api_database, credits=1)
-
-    answer = jobs.create(HERE, GONE, payer=poor)
-
-    assert (answer.status, answer.json["credits_required"], answer.json["credits_remaining"]) == (402, 2, 1)
-
-
 def test_index_jobs_are_filtered_by_status_and_date(jobs: IndexJobs) -> None:
     def submit() -> str:
         return str(jobs.create(HERE).json["job_id"])

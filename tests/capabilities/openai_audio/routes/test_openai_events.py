@@ -27,15 +27,6 @@ async def all_of(pieces: AsyncIterator[bytes]) -> list[bytes]:
     return [event async for event in sse.events_of(pieces, delta=delta, done=done)]
 
 
-def test_each_piece_is_an_event_and_the_last_one_says_that_it_was_all() -> None:
-    async def pieces() -> AsyncIterator[bytes]:
-        yield b"a"
-        yield b""
-        yield b"b"
-
-    assert data(asyncio.run(all_of(pieces()))) == [{"delta": "a"}, {"delta": "b"}, {"done": True}]
-
-
 def test_an_error_is_the_last_event_in_their_form() -> None:
     async def pieces() -> AsyncIterator[bytes]:
         yield b"a"

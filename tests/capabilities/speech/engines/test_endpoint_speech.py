@@ -9,7 +9,6 @@ import pytest
 from aiohttp import web
 from model_server import ModelServer, refused
 
-from capabilities.speech.engines import NothingToSpeak
 from capabilities.speech.engines.endpoint import EndpointSpeech
 from capabilities.speech.voices.voices import VoiceUnknown
 from pipeline.settings import Settings
@@ -17,9 +16,6 @@ from workers.engines import EngineUnavailable, never
 from workers.engines.endpoints.errors import AnswerInvalid, KeyRefused
 from workers.engines.family import Family
 from workers.media.audio.pcm import Pcm, encode_wav
-
-SOUND = web.Response(body=encode_wav(Pcm(bytes(48_000), 24_000)), content_type="audio/wav")
-
 
 Engine = Callable[..., EndpointSpeech]
 
@@ -93,13 +89,6 @@ def test_what_is_no_sound_or_too_short_is_an_error(engine: Engine) -> None:
         server.answers["/audio/speech"] = lambda _: web.Response(body=encode_wav(Pcm(bytes(48_000 * 60), 24_000)))
         with pytest.raises(AnswerInvalid, match="too much sound"):
             speech.speak("Good morning.", voice="house-nova")
-
-
-def test_a_text_without_a_word_is_not_sent(engine: Engine) -> None:
-    with ModelServer({"/models": {}}) as server:
-        with pytest.raises(NothingToSpeak):
-            engine(server).speak("…", voice="house-nova")
-        assert server.paths() == []
 
 
 def test_a_refused_key_takes_the_voices_away_until_a_probe_succeeds(engine: Engine) -> None:

@@ -5,16 +5,20 @@ from typing import Any
 
 import pytest
 from given_task import GivenTask
+from waiting import wait_for
 
 from capabilities.speech.engines import Synthesizer
 from capabilities.speech.engines.utterance import Utterance
 from capabilities.speech.handlers.speech import SpeechHandler
+from capabilities.speech.handlers.stream import SpeechStreamHandler
 from capabilities.speech.kinds.speech import SpeechInput
+from capabilities.speech.kinds.stream import SpeechStreamInput
 from capabilities.speech.voices.voices import Voice, VoiceUnknown
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from workers.engines import EngineBusy, EngineUnavailable, Stopped
 from workers.engines.resources import Resources
+from workers.handler import Failed
 from workers.media.audio.pcm import Pcm
 
 RATE = 16_000
@@ -134,3 +138,21 @@ def test_a_text_is_read_in_the_language_that_is_asked_for(language: str | None, 
 def test_a_text_that_is_stopped_leaves_no_file_half_written() -> None:
     with pytest.raises(Stopped):
         handler_of(Speaking("piper", Stopped())).carry_out(GivenTask(SpeechInput(text=PARTS)))
+
+
+def test_a_stream_that_breaks_off_is_failed_and_charges_what_was_spoken() -> None:
+    task = GivenTask(SpeechStreamInput(text="These words are spoken by an engine that will fail soon. " * 40), price=3)
+
+    class Breaking(Speaking):
+        def render(self, text: str, **how: Any) -> Utterance:
+            if len(self.heard) == 2:
+                wait_for(lambda: task.kept)  # the first words are on their way
+            return super().render(text, **how)
+
+    handler = SpeechStreamHandler(FamilyResources(Breaking("piper", EngineUnavailable("Its network is damaged."))))
+    handler.setup()
+
+    outcome = handler.carry_out(task)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.credits == 1

@@ -44,12 +44,6 @@ def test_only_marks_are_silent_beside_a_line_without_a_word():
     assert last.silence(is_spoken=True, has_begun=False) == 2 * SECOND
 
 
-def test_silence_after_the_last_word_is_kept():
-    *_, last = write_script(SpeechRequest(text="One. [pause 2s] "), limit=99, language="en")
-
-    assert (last.text.strip(), last.marks) == ("", 2 * SECOND)
-
-
 @pytest.mark.parametrize("mark", ["[pause for laughter]", "[pause]", "[pause 60s]"])
 def test_what_is_no_pause_in_a_stored_text_is_read_aloud(mark):
     text = f"One. {mark} Two. [pause 1s] Three."
@@ -99,14 +93,3 @@ def test_short_sentences_begin_together():
         "Yes. No. Perhaps one day, when the rain is over.",
         "Then we go.",
     ]
-
-
-@pytest.mark.parametrize("text", ["Yes. No.", "One sentence that is all there is of this text.", "word " * 30])
-def test_a_short_text_is_one_line(text):
-    assert starts(text) == [text.strip()]
-
-
-def test_only_the_first_line_is_short():
-    _, *rest = starts("This is a sentence of forty-four characters. " * 30)
-
-    assert all(len(line) > 100 for line in rest[1:-1])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from processor_time import least_processor_time
 
 from capabilities.speech.engines.utterance import SpokenWord, Utterance
-from capabilities.speech.handlers.timeline import estimated_words, heard_words
+from capabilities.speech.handlers.timeline import heard_words
 from capabilities.speech.normalization.reading import Span, joined
 from workers.media.audio.pcm import Pcm
 
@@ -55,16 +55,6 @@ def test_a_word_that_is_read_as_several_lasts_as_long_as_all_of_them():
     assert 0.6 <= found[2][1] <= 1.0
 
 
-def test_words_that_the_engine_runs_together_share_its_time():
-    spans = [same("look at a house")]
-
-    found = heard(spans, spoken(spans, ("look", 0, 0.3), ("at", 0.3, 0.6), ("house", 0.6, 1)))
-
-    assert [begins for _, begins, _ in found] == sorted(begins for _, begins, _ in found)
-    assert found[1][1] == 0.3
-    assert found[2] == ("a", pytest.approx(0.525), 0.6)
-
-
 def test_signs_of_scripts_without_spaces_are_words():
     spans = [same("你好，世界。")]
 
@@ -103,11 +93,6 @@ def test_times_rise_within_the_sound_whatever_the_engine_told(pairs, data):
         begins = [word.begins for word in found]
         assert begins == sorted(begins)
         assert all(0 <= word.begins <= word.ends <= length + 0.001 for word in found)
-
-
-def test_an_utterance_without_letters_has_no_words():
-    assert estimated_words("...", Utterance(sound(1))) == []
-    assert heard([same("...")], Utterance(sound(1))) == []
 
 
 @pytest.mark.parametrize("piece", ["a ", "word ", "漢", "-", "a", '" ', "1,"])

@@ -43,18 +43,6 @@ def test_capital_letters_matter_where_an_entry_says_so():
     assert said("US us", Replacements([sensitive, folded_entry])) == "<United States> <all of us>"
 
 
-def test_white_space_in_an_entry_is_one_space():
-    entry = LexiconEntry(word=" New\n York ", replacement="N  Y")
-
-    assert (entry.word, entry.replacement) == ("New York", "N Y")
-
-
-def test_only_entries_of_the_text_are_kept():
-    entries = [LexiconEntry(word=word, replacement="x") for word in ("Ann", "Bob", "nan")]
-
-    assert [entry.word for entry in entries_in("ANNA met bob", entries)] == ["Ann", "Bob"]
-
-
 def test_a_text_must_not_grow_past_what_is_paid():
     grows = [LexiconEntry(word="a", replacement="x" * 200)]
 

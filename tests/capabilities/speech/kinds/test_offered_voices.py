@@ -33,10 +33,6 @@ def offered() -> OfferedVoices:
     return OfferedVoices(Offers((Offer("synthesis", "piper", ready=True, content=piper), edge)))
 
 
-def test_what_could_be_fetched_is_not_among_the_voices_that_can_speak(offered: OfferedVoices) -> None:
-    assert offered.ready == (ENGLISH,)
-
-
 @pytest.mark.parametrize("name", ["de-DE-Thorsten", "DE_de-thorsten"])
 def test_a_voice_that_could_be_fetched_is_refused_with_the_command_that_brings_it(
     offered: OfferedVoices, name: str

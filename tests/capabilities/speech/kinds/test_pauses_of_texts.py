@@ -3,18 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from processor_time import least_processor_time
 
-from capabilities.speech.kinds.batch import SpeechBatchRequest
 from capabilities.speech.kinds.fields import SpokenRequest
-from capabilities.speech.kinds.pauses import PARAGRAPH, PauseInvalid, passages, without_code
+from capabilities.speech.kinds.pauses import PauseInvalid, passages, without_code
 from capabilities.speech.kinds.speech import Speech, SpeechRequest
 from capabilities.speech.kinds.stream import SpeechStreamRequest
 from pipeline.offers.offers import Offers
-
-SECOND = timedelta(seconds=1)
 
 
 @pytest.mark.parametrize(
@@ -66,33 +61,12 @@ def test_blank_lines_part_paragraphs_but_not_on_a_stream(between):
     assert [passage.text for passage in streamed] == [passage.text for passage in plain] == [text]
 
 
-def test_marks_in_a_row_add_up():
-    *_, last = passages("One. [pause 10s]\n\n[pause 500ms] Two.", blank_lines=True)
-
-    assert last.marks == 10.5 * SECOND
-
-
-def test_the_pause_of_a_blank_line_is_longer_than_that_between_chunks():
-    request = SpeechBatchRequest(text="Hello", pause_duration=1_200)
-
-    assert request.gap == 1.2 * SECOND
-    assert request.paragraph_gap == request.gap + PARAGRAPH
-    assert SpokenRequest(text="Hello").gap == timedelta()
-
-
 def test_too_much_silence_and_nothing_but_silence_are_refused():
     with pytest.raises(PauseInvalid, match=r"1,810 seconds in all; the limit is 1,800"):
         Speech().check(SpeechRequest(text="Hello." + "[pause 10s]" * 181), Offers())
     Speech().check(SpeechRequest(text="Hello." + "[pause 10s]" * 180), Offers())
     with pytest.raises(Exception, match="has only pauses"):
         Speech().check(SpeechRequest(text="[pause 1s] \n\n [pause 1s]"), Offers())
-
-
-def test_plain_text_has_no_marks_right_or_wrong():
-    text = "One [pause] two [pause 99s]\n\nthree."
-
-    Speech().check(SpeechRequest(text=text, plain_text=True), Offers())
-    assert [passage.text for passage in SpokenRequest(text=text, plain_text=True).passages] == [text]
 
 
 @pytest.mark.parametrize(
@@ -115,41 +89,6 @@ def test_front_matter_and_code_blocks_are_not_spoken_unless_the_text_is_plain(te
     assert SpokenRequest(text=text, plain_text=True).spoken_text == text
     left = without_code(text).split("\n\n")
     assert [piece.strip() for piece in left if piece.strip()] == [said for said in spoken if said]
-
-
-PIECES = st.sampled_from(
-    [
-        "```\n",
-        "---\n",
-        "a: b\n",
-        "Word",
-        ". ",
-        "\n",
-        "\n\n",
-        " ",
-        "[pause 1s]",
-        "[pause 50ms]",
-        "[",
-        "]",
-        "pause",
-        "\r",
-        "é",
-    ]
-)
-
-
-@given(st.lists(PIECES).map("".join), st.booleans())
-def test_no_text_is_lost_and_no_mark_is_spoken(text, blank_lines):
-    found = list(passages(text, blank_lines=blank_lines))
-
-    assert "".join(passage.source for passage in found) == text
-    for passage in found:
-        assert passage.source.endswith(passage.text)
-        assert "[pause 1s]" not in passage.text
-        assert not (blank_lines and "\n\n" in passage.text)
-    assert text.count("[pause 1s]") + text.count("[pause 50ms]") * 0.05 == pytest.approx(
-        sum((passage.marks for passage in found), timedelta()) / SECOND
-    )
 
 
 @pytest.mark.parametrize(

@@ -39,11 +39,6 @@ def test_all_names_of_openai_are_known() -> None:
     assert sorted(voice_aliases()) == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_single_natural_voice_speaks_for_all_names(name: str) -> None:
-    assert spoken_by(offered(HEART), name) == "en-US-Heart"
-
-
 def test_a_man_and_a_british_one_speak_where_they_are_here() -> None:
     voices = offered(HEART, FENRIR, FABLE)
 
@@ -75,12 +70,3 @@ def test_a_long_text_gets_no_slow_voice() -> None:
     with pytest.raises(InvalidRequest) as refused:
         spoken_by(voices, "nova", "ja", characters=2_000)
     assert refused.value.code == "language_not_supported"
-
-
-def test_a_voice_of_that_very_name_speaks_for_itself() -> None:
-    own = replace(HEART, id="Nova")
-    voices = offered(HEART, own)
-
-    assert spoken_by(voices, "nova") == "Nova"
-    assert voices.is_own_name("nova")
-    assert not voices.is_own_name("alloy")

@@ -100,7 +100,7 @@ def test_the_sources_of_the_spans_are_the_text(text, language):
 
 
 @pytest.mark.parametrize(
-    ("language", "length"), [("en", 20_000), ("es", 2_000), ("fr", 2_000), ("de", 2_000), ("pt", 2_000), ("it", 2_000)]
+    ("language", "length"), [("en", 4_000), ("es", 1_000), ("fr", 1_000), ("de", 1_000), ("pt", 1_000), ("it", 1_000)]
 )
 def test_no_text_is_slow_to_read(language, length):
     def took(piece):

@@ -94,12 +94,6 @@ def test_what_is_no_lexicon_is_refused(service: Service, client: Payer, entries:
     assert service.get("/tts/lexicon", client.api_key).json["total"] == 0
 
 
-def test_the_same_word_may_stand_there_for_two_languages(service: Service, client: Payer) -> None:
-    entries = [{"word": "die", "replacement": "dye", "language": code} for code in ("en", "de")]
-
-    assert put(service, entries, client.api_key).json["total"] == 2
-
-
 def test_the_same_word_may_stand_there_with_and_without_its_capitals(service: Service, client: Payer) -> None:
     exact = {"word": "us", "replacement": "all of us", "case_sensitive": True}
 
@@ -125,12 +119,6 @@ def test_an_item_keeps_the_entries_of_its_text_as_they_were(
     assert stored_input(api_database, after)["lexicon"] == [{"word": "Siobhan", "replacement": "Jovan"}]
 
 
-def test_a_lexicon_in_a_request_is_no_lexicon(service: Service, client: Payer, api_database: Database) -> None:
-    sent = {"text": "Hello.", "lexicon": [{"word": "Hello", "replacement": "x" * 200}]}
-
-    assert stored_input(api_database, service.submit(sent, client.api_key, "/tts")) == {"text": "Hello."}
-
-
 def test_a_request_that_was_carried_out_is_answered_whatever_the_lexicon_is_now(
     service: Service, client: Payer, manual_worker: ManualWorker
 ) -> None:
@@ -151,3 +139,9 @@ def test_every_process_knows_a_new_lexicon_at_once(start: Start, client: Payer, 
             put(service, [{"word": "Siobhan", "replacement": f"said {number}"}], client.api_key)
             job = service.submit({"text": "Siobhan"}, client.api_key, "/tts")
             assert stored_input(api_database, job)["lexicon"][0]["replacement"] == f"said {number}"
+
+
+def test_a_lexicon_in_a_request_is_no_lexicon(service: Service, client: Payer, api_database: Database) -> None:
+    sent = {"text": "Hello.", "lexicon": [{"word": "Hello", "replacement": "x" * 200}]}
+
+    assert stored_input(api_database, service.submit(sent, client.api_key, "/tts")) == {"text": "Hello."}

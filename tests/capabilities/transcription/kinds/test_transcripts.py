@@ -51,26 +51,6 @@ def clock(text: str) -> float:
     return int(hours) * 3_600 + int(minutes) * 60 + float(rest)
 
 
-def test_subrip_is_read_by_a_library_that_others_wrote() -> None:
-    cues = list(srt.parse(render(transcript(), "srt")))
-
-    assert [cue.index for cue in cues] == [1, 2, 3, 4]
-    for cue, segment in zip(cues, SEGMENTS, strict=True):
-        assert seconds(cue.start) == pytest.approx(segment.start, abs=0.05)
-        assert seconds(cue.end) == pytest.approx(segment.end, abs=0.05)
-    assert [cue.content for cue in cues][:2] == ["Hello & <b>welcome</b>.", "An → arrow, “quotes” and 漢字."]
-
-
-def test_webvtt_is_read_by_a_library_that_others_wrote() -> None:
-    cues = webvtt.from_string(render(transcript(), "vtt")).captions
-
-    for cue, segment in zip(cues, SEGMENTS, strict=True):
-        assert clock(cue.start) == pytest.approx(segment.start, abs=0.05)
-        assert clock(cue.end) == pytest.approx(segment.end, abs=0.05)
-    assert cues[0].raw_text == "Hello &amp; &lt;b&gt;welcome&lt;/b&gt;."
-    assert cues[1].raw_text == "An --&gt; arrow, “quotes” and 漢字."
-
-
 def test_silence_is_an_empty_text_in_each_form() -> None:
     empty = {form: render(transcript([], "auto"), form) for form in FORMATS}
 
@@ -99,13 +79,6 @@ def test_signs_that_nobody_sees_are_in_no_text() -> None:
     assert moved.text == "a b [31m c \u200dd"
     assert moved.words is not None
     assert moved.words[0].word == moved.text
-
-
-def test_languages_without_spaces_are_joined_without() -> None:
-    segments = [Segment(start=0, end=1, text="你好。"), Segment(start=1, end=2, text="再见。")]
-
-    assert join_texts(segments, "zh") == "你好。再见。"
-    assert join_texts(segments, "en") == "你好。 再见。"
 
 
 def test_a_segment_that_is_moved_stays_in_order_within_the_sound_and_on_one_line() -> None:
@@ -198,3 +171,23 @@ def test_names_that_are_said_go_to_the_worker_up_to_a_thousand_characters() -> N
 def test_before_any_pool_has_spoken_up_every_language_is_taken() -> None:
     assert check("de")["language"] == "de"
     assert check("nb")["language"] == "no"
+
+
+def test_subrip_is_read_by_a_library_that_others_wrote() -> None:
+    cues = list(srt.parse(render(transcript(), "srt")))
+
+    assert [cue.index for cue in cues] == [1, 2, 3, 4]
+    for cue, segment in zip(cues, SEGMENTS, strict=True):
+        assert seconds(cue.start) == pytest.approx(segment.start, abs=0.05)
+        assert seconds(cue.end) == pytest.approx(segment.end, abs=0.05)
+    assert [cue.content for cue in cues][:2] == ["Hello & <b>welcome</b>.", "An → arrow, “quotes” and 漢字."]
+
+
+def test_webvtt_is_read_by_a_library_that_others_wrote() -> None:
+    cues = webvtt.from_string(render(transcript(), "vtt")).captions
+
+    for cue, segment in zip(cues, SEGMENTS, strict=True):
+        assert clock(cue.start) == pytest.approx(segment.start, abs=0.05)
+        assert clock(cue.end) == pytest.approx(segment.end, abs=0.05)
+    assert cues[0].raw_text == "Hello &amp; &lt;b&gt;welcome&lt;/b&gt;."
+    assert cues[1].raw_text == "An --&gt; arrow, “quotes” and 漢字."

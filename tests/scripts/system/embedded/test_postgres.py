@@ -43,12 +43,16 @@ def postmaster(folder: Path) -> int:
     return int((folder / "postgres" / postgres.VERSION / "postmaster.pid").read_text().split()[0])
 
 
-def test_it_listens_on_a_private_socket_alone_and_flushes_what_is_committed(tmp_path: Path):
-    with start_postgres(tmp_path, is_durable=True) as url:
+def test_it_listens_on_a_private_socket_alone_and_flushes_what_is_committed_however_deep_its_folder(tmp_path: Path):
+    deep = tmp_path / "/".join(["a-folder-with-a-long-name"] * 6)
+    with start_postgres(deep, is_durable=True) as url:
         assert setting(url, "listen_addresses") == ""
         assert setting(url, "fsync") == setting(url, "synchronous_commit") == setting(url, "full_page_writes") == "on"
         sockets = Path(setting(url, "unix_socket_directories"))
         assert sockets.stat().st_mode & 0o777 == 0o700
+        assert not sockets.is_relative_to(deep)
+        assert sockets.parent.stat().st_mode & 0o077 in (0, 0o010)
+        shutil.rmtree(sockets.parent)
 
 
 def test_its_everyday_role_runs_no_programs_and_takes_over_what_a_superuser_had(tmp_path: Path):
@@ -137,15 +141,6 @@ def test_a_cluster_cut_short_while_it_was_made_is_begun_again(tmp_path: Path):
         assert setting(url, "server_encoding") == "UTF8"
 
 
-def test_a_deep_data_folder_gets_its_sockets_elsewhere(tmp_path: Path):
-    deep = tmp_path / "/".join(["a-folder-with-a-long-name"] * 6)
-    with start_postgres(deep) as url:
-        sockets = Path(setting(url, "unix_socket_directories"))
-        assert not sockets.is_relative_to(deep)
-        assert sockets.parent.stat().st_mode & 0o077 in (0, 0o010)
-        shutil.rmtree(sockets.parent)
-
-
 @as_root
 def test_as_root_it_runs_unprivileged_and_lets_nobody_else_in_not_even_its_own_user():
     with tempfile.TemporaryDirectory() as folder, start_postgres(Path(folder)) as url:
@@ -175,33 +170,22 @@ def refusal_as(user: os.stat_result, url: str) -> str:
 
 
 @as_root
-def test_as_root_its_files_may_be_under_a_private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_as_root_its_files_may_be_under_a_private_home_and_unreadable_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As a wheel is that was installed with umask 077."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     wheel = postgres.find_binaries().parent.parent
     for folder in (wheel, wheel.parent / f"{wheel.name}.libs"):
         shutil.copytree(folder, home / folder.name, symlinks=True, ignore=shutil.ignore_patterns("pginstall", "*.a"))
+    subprocess.run(["chmod", "-R", "go=", str(home)], check=True)
     monkeypatch.setenv("PYTHONPATH", str(home))
     with start_postgres(home / "data") as url:
         write_note(url, "kept")
         program = Path(f"/proc/{postmaster(home / 'data')}/exe").readlink()
         assert program.is_relative_to(home)
     assert home.stat().st_mode & 0o777 == 0o700
-
-
-@as_root
-def test_as_root_its_files_may_be_unreadable_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A wheel that was installed with umask 077."""
-    wheel = postgres.find_binaries().parent.parent
-    for folder in (wheel, wheel.parent / f"{wheel.name}.libs"):
-        shutil.copytree(
-            folder, tmp_path / folder.name, symlinks=True, ignore=shutil.ignore_patterns("pginstall", "*.a")
-        )
-    subprocess.run(["chmod", "-R", "go=", str(tmp_path)], check=True)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with start_postgres(tmp_path / "data") as url:
-        assert Path(f"/proc/{postmaster(tmp_path / 'data')}/exe").readlink().is_relative_to(tmp_path)
-        write_note(url, "kept")
 
 
 def test_the_launcher_says_in_one_line_why_it_can_not_start(tmp_path: Path):

@@ -49,14 +49,6 @@ def test_it_starts_again_after_a_kill(tmp_path: Path):
         client.ping()
 
 
-def test_two_run_side_by_side(tmp_path: Path):
-    with start_redis(tmp_path / "one") as one, start_redis(tmp_path / "two") as two:
-        with redis.Redis.from_url(one) as client:
-            client.set("note", "one")
-        with redis.Redis.from_url(two) as client:
-            assert client.get("note") is None
-
-
 def test_a_server_on_the_path_is_preferred_to_the_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("valkey-server", "redis-server"):
         (tmp_path / name).touch(mode=0o755)

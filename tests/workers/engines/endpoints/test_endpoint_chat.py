@@ -12,7 +12,7 @@ from pipeline.marks.receipts import TokenCount
 from pipeline.settings.endpoints import EndpointSettings
 from workers.engines.endpoints.chat import ChatModel, Question
 from workers.engines.endpoints.client import EndpointClient
-from workers.engines.endpoints.errors import AnswerInvalid, EndpointAway, RequestRefused
+from workers.engines.endpoints.errors import AnswerInvalid, RequestRefused
 
 PATH = "/chat/completions"
 SCHEMA = {"type": "object", "properties": {"short": {"type": "string"}}, "required": ["short"]}
@@ -107,10 +107,3 @@ def test_one_refused_question_takes_no_other_answer_away(server: ModelServer, mo
     refusal, answer = model.ask([long, QUESTION])
     assert isinstance(refusal, RequestRefused)
     assert answer == DOG
-
-
-def test_a_server_that_fails_is_not_asked_again(server: ModelServer, model: ChatModel) -> None:
-    server.answers[PATH] = refused(500, {"error": "out of memory"})
-    (found,) = model.ask([QUESTION])
-    assert isinstance(found, EndpointAway)
-    assert len(server.asked) == 1

@@ -67,14 +67,6 @@ def test_each_refusal_is_told_apart_without_the_key(
     assert KEY not in found.message
 
 
-def test_the_servers_message_is_quoted_whatever_its_form(client: Client) -> None:
-    for error in ({"error": {"message": "too long"}}, {"error": "too long"}, {"message": "too long"}, "too long"):
-        with ModelServer({PATH: refused(400, error)}) as server:
-            (found,) = client(server).send([Call(PATH, json={})])
-        assert isinstance(found, EndpointFailed)
-        assert "'too long'" in found.message
-
-
 def test_a_pause_that_the_server_asks_for_holds_later_requests(client: Client) -> None:
     with ModelServer({PATH: refused(429, {}, Retry_After="7")}) as server:
         house = client(server)
@@ -126,13 +118,6 @@ def test_an_answer_that_is_late_too_long_or_no_json_is_an_error(client: Client) 
     assert "did not answer within 0.3 s" in late.message
     assert isinstance(long, AnswerInvalid)
     assert "more than 1,000 bytes" in long.message
-
-
-def test_a_server_that_is_not_there_is_away(client: Client) -> None:
-    with ModelServer() as server:
-        house = client(server)
-    (found,) = house.send([Call(PATH, json={})])
-    assert isinstance(found, EndpointAway)
 
 
 def test_stopping_ends_the_request(client: Client) -> None:

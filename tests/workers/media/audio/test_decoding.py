@@ -1,10 +1,8 @@
 """Decoding: every usual format, and nothing that only looks like one; nothing else is opened."""
 
-import io
 import socket
 import struct
 import tempfile
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from sound import file_of
 from workers.engines import Stopped
 from workers.media.audio.decoding import AudioTooLong, AudioUndecodable, _decode, decode
 from workers.media.audio.ffmpeg import Ffmpeg
-from workers.media.audio.sniffing import is_cut_short, sniff
+from workers.media.audio.sniffing import is_cut_short
 from workers.media.audio.track import Track
 
 RATE = 22_050
@@ -89,13 +87,6 @@ def test_a_film_gives_its_sound_and_its_picture_is_not_decoded(ffmpeg, tone, end
     assert len(heard(ffmpeg, film)) > 60_000
 
 
-def test_a_film_without_sound_is_refused(ffmpeg, tone):
-    film = encoded(ffmpeg, tone, "mp4", "-f", "lavfi", "-i", "testsrc=d=1", "-map", "1:v", "-c:v", "mpeg4")
-
-    with pytest.raises(AudioUndecodable):
-        heard(ffmpeg, film)
-
-
 @pytest.mark.parametrize(
     "upload",
     [
@@ -123,13 +114,6 @@ def test_a_file_that_is_cut_short_gives_what_there_is_and_a_wav_or_mp3_is_known_
             assert is_cut_short(file, ending) == is_short
 
 
-def test_a_film_without_its_index_is_refused(ffmpeg, tone):
-    whole = encoded(ffmpeg, tone, "m4a")
-
-    with pytest.raises(AudioUndecodable):
-        heard(ffmpeg, whole[: whole.rindex(b"moov") - 4])
-
-
 def wav(samples: bytes, *, rate: int = RATE, claimed: int | None = None) -> bytes:
     size = len(samples) if claimed is None else claimed
     form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate, rate * 2 & 0xFFFFFFFF, 2, 16)
@@ -146,12 +130,6 @@ def test_the_length_is_that_of_the_samples_whatever_the_header_says(ffmpeg, tone
     assert len(heard(ffmpeg, wav(tone, claimed=claimed))) == pytest.approx(1.5 * 44_100, rel=0.01)
     with file_of(wav(tone, claimed=claimed)) as file:
         assert not is_cut_short(file, "wav")
-
-
-@pytest.mark.parametrize("rate", [1, 7, 3_999])
-def test_a_sample_rate_that_makes_hours_of_a_few_bytes_is_refused_however_short(ffmpeg, tone, rate):
-    with pytest.raises(AudioUndecodable):
-        heard(ffmpeg, wav(tone[: 2 * rate], rate=rate), timedelta(minutes=10))
 
 
 @pytest.mark.parametrize("rate", [0, 1, 7, 2**31, 2**32 - 1])
@@ -177,12 +155,6 @@ def test_of_months_of_silence_in_a_small_file_little_more_than_the_longest_is_de
 
     assert raised.value.code == "audio_too_long"
     assert decoded == [pytest.approx(600, abs=2)]
-
-
-def test_exactly_the_longest_is_taken(ffmpeg, tone):
-    assert len(heard(ffmpeg, wav(tone), timedelta(seconds=1.5))) == 1.5 * 44_100
-    with pytest.raises(AudioTooLong):
-        heard(ffmpeg, wav(tone), timedelta(seconds=1.49))
 
 
 def test_a_decoder_that_hangs_is_ended(ffmpeg):
@@ -259,14 +231,3 @@ def test_not_even_a_script_that_passed_for_audio_reaches_anything(ffmpeg, tone, 
         assert len(track) == 0
     with pytest.raises(TimeoutError):
         listener.accept()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_noise_is_sniffed_as_nothing_in_a_moment(seed):
-    noise = np.random.default_rng(seed).integers(0, 256, 2**17, np.uint8).tobytes()
-    started = time.process_time()
-
-    sniff(io.BytesIO(b"\xff\xfb" * 2**16))
-
-    assert sniff(io.BytesIO(b"\0" + noise)) in (None, "mp3")
-    assert time.process_time() - started < 1

@@ -4,13 +4,10 @@ import contextlib
 import threading
 import time
 
-import numpy as np
 import pytest
-from mp3_files import decoded, encode_mp3, frames_of
-from sound import samples_of
+from mp3_files import encode_mp3, frames_of
 from waiting import wait_for
 
-from workers.engines import Stopped
 from workers.media.audio.encoding.encoded_stream import EncodedStream
 from workers.media.audio.ffmpeg import FfmpegFailed
 from workers.media.audio.pcm import Pcm
@@ -54,16 +51,6 @@ def test_a_stream_is_128k_at_44_1_khz_from_the_first_frame_to_the_last(ffmpeg, s
     assert speech.duration.total_seconds() <= length < speech.duration.total_seconds() + 0.1
 
 
-def test_a_chapter_decodes_to_the_same_samples_at_the_same_places(ffmpeg, speech):
-    original = samples_of(speech)
-
-    heard = decoded(encode_mp3(ffmpeg, blocks(speech), sample_rate=speech.sample_rate), speech.sample_rate)
-
-    assert len(heard) == len(original)
-    noise = np.mean((heard - original) ** 2) / np.mean(original**2)
-    assert 10 * np.log10(noise) < -20
-
-
 def test_a_stream_hands_on_what_was_written_before_more_comes(ffmpeg, speech):
     came = threading.Event()
     pieces: list[bytes] = []
@@ -77,16 +64,6 @@ def test_a_stream_hands_on_what_was_written_before_more_comes(ffmpeg, speech):
         assert came.wait(60)
         # 3 s are 48,000 bytes; the encoder keeps a few frames, and the reader of the samples a part of one.
         wait_for(lambda: sum(map(len, pieces)) >= 44_000)
-
-
-def test_a_stream_that_is_left_hands_nothing_more_on(ffmpeg, speech):
-    pieces: list[bytes] = []
-    with EncodedStream(ffmpeg, sample_rate=speech.sample_rate, sink=pieces.append) as stream:
-        stream.write(speech.samples)
-    count = len(pieces)
-
-    time.sleep(0.1)
-    assert len(pieces) == count
 
 
 def test_a_sink_that_fails_ends_the_stream_with_its_error(ffmpeg, speech):
@@ -120,16 +97,3 @@ def test_a_slow_sink_slows_the_writer_and_fills_no_memory(ffmpeg, speech):
     stream.close()
     writer.join(PATIENCE)
     assert not writer.is_alive()
-
-
-def test_encoding_stops_between_blocks(ffmpeg, speech):
-    given = 0
-
-    def endless():
-        nonlocal given
-        while True:
-            given += 1
-            yield bytes(speech.samples)
-
-    with pytest.raises(Stopped):
-        encode_mp3(ffmpeg, endless(), sample_rate=22_050, stop=lambda: given > 3)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from mp3_files import decoded, encode_mp3, frames_of
 
-from workers.engines import Stopped
 from workers.media.audio.encoding.encodings import Mp3Format
 from workers.media.audio.encoding.mp3_parts import COUNTS, INFO_FRAME, encoded_mp3
 from workers.media.audio.ffmpeg import FfmpegFailed
@@ -56,15 +55,6 @@ def test_parts_are_as_long_as_the_sound_and_decode_to_it(ffmpeg, sound):
     assert 10 * np.log10(noise) < -20
 
 
-@pytest.mark.parametrize("rate", [22_050, 44_100])
-def test_the_blocks_of_a_part_are_those_of_the_whole(sound, rate):
-    levelled = sound(rate, seconds=25)
-    whole = b"".join(levelled.blocks())
-
-    for start, stop in ((0, 1), (1, 50), (777, 200_001), (rate * 20, None), (rate * 24 + 5, rate * 90)):
-        assert b"".join(levelled.blocks(start, stop)) == whole[2 * start : None if stop is None else 2 * stop]
-
-
 @pytest.mark.parametrize("parts", [1, 2, 50, None])
 @pytest.mark.parametrize("seconds", [0, 0.0001, 1.0, 1.28, 2.56])
 def test_what_is_too_short_for_parts_is_encoded_all_the_same(ffmpeg, sound, parts, seconds):
@@ -87,11 +77,6 @@ class Broken(Levelled):
 def test_an_encoder_that_fails_ends_the_others_and_says_why(ffmpeg, sound):
     with pytest.raises(FfmpegFailed, match="broken"):
         in_parts(ffmpeg, Broken(sound(24_000)._track), 2)
-
-
-def test_encoding_stops_when_it_is_told_to(ffmpeg, sound):
-    with pytest.raises(Stopped), encoded_mp3(ffmpeg, sound(24_000), parts=2, stop=lambda: True):
-        pass
 
 
 @pytest.mark.parametrize(("asked", "bit_rate"), [(64, 64), (100, 96), (320, 320)])

@@ -3,7 +3,6 @@
 import io
 import struct
 import wave
-from datetime import timedelta
 
 import pytest
 
@@ -21,10 +20,6 @@ def test_the_header_has_the_real_length_and_format(count):
         assert (reader.getnchannels(), reader.getsampwidth(), reader.getframerate()) == (1, 2, 22_050)
         assert reader.getnframes() == count
         assert reader.readframes(count) == sound.samples
-
-
-def test_the_duration_is_the_samples_by_their_rate():
-    assert Pcm(bytes(2 * 11_025), 22_050).duration == timedelta(seconds=0.5)
 
 
 @pytest.mark.parametrize("peak", [20_000, 300])

@@ -1,7 +1,6 @@
 """Tracks: sound of any length that needs no memory."""
 
 import tracemalloc
-from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from sound import level_db
 
 from workers.media.audio.levelling import Levelled
 from workers.media.audio.mixing import Bed, mix
-from workers.media.audio.pcm import Pcm
 from workers.media.audio.track import Track
 
 RATE = 22_050
@@ -21,15 +19,6 @@ def track():
         yield opened
 
 
-def test_sounds_and_silence_follow_each_other(track):
-    track.append_sound(Pcm(b"\x01\x00\x02\x00", RATE))
-    track.append_silence(timedelta(seconds=3 / RATE))
-    track.append(bytearray(b"\x03\x00"))
-
-    assert track.read(0, 6).tolist() == [1, 2, 0, 0, 0, 3]
-    assert track.duration == timedelta(seconds=6 / RATE)
-
-
 @pytest.mark.parametrize(
     ("start", "count", "found"),
     [(-2, 3, [0, 0, 7]), (1, 3, [8, 0, 0]), (5, 2, [0, 0]), (-9, 3, [0, 0, 0]), (0, 0, []), (-1, 4, [0, 7, 8, 0])],
@@ -38,11 +27,6 @@ def test_there_is_silence_before_and_behind(track, start, count, found):
     track.append(b"\x07\x00\x08\x00")
 
     assert track.read(start, count).tolist() == found
-
-
-def test_a_sound_of_another_rate_does_not_fit(track):
-    with pytest.raises(ValueError, match="8000 Hz"):
-        track.append_sound(Pcm(b"\0\0", 8_000))
 
 
 def test_another_rate_keeps_length_and_level(ffmpeg, track):

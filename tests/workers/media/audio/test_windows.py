@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from spoken import RATE, samples_of
 
-from workers.media.audio.track import Track, quietest, windows
+from workers.media.audio.track import Track, windows
 
 TEN_SECONDS = timedelta(seconds=10)
 
@@ -41,18 +41,6 @@ def test_who_goes_on_from_a_window_gets_the_same_ones(speech: Track) -> None:
 
     assert list(windows(speech, length=TEN_SECONDS, start=first.stop)) == others
     assert list(windows(speech, length=TEN_SECONDS, start=len(speech))) == []
-
-
-def test_what_fits_is_one_window(speech: Track) -> None:
-    [window] = windows(speech, length=timedelta(minutes=5))
-    assert (window.start, window.stop) == (0, len(speech))
-
-
-def test_the_quietest_place_is_the_middle_of_a_pause() -> None:
-    loud = np.full(RATE, 9_000, np.int16)
-    pause = np.zeros(RATE // 2, np.int16)
-
-    assert quietest(np.concatenate([loud, pause, loud]), RATE) == pytest.approx(1.25 * RATE, abs=RATE // 5)
 
 
 # Spans of speech, by a detector's probabilities.

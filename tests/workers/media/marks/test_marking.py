@@ -56,16 +56,6 @@ def test_a_file_says_what_made_it_until_it_is_changed(suffix: str, marker: Marke
         assert verify_file(io.BytesIO(changed)).status == "altered", place
 
 
-def test_a_picture_that_is_saved_again_has_no_mark(marker: Marker, tmp_path: Path) -> None:
-    marked = marker.mark(plain(".jpg", tmp_path), ".jpg", MADE, JOB)
-    saved = io.BytesIO()
-    assert isinstance(marked, bytes)
-    Image.open(io.BytesIO(marked)).save(saved, "JPEG")
-
-    saved.seek(0)
-    assert verify_file(saved).status == "unmarked"
-
-
 def test_what_others_sign_is_theirs(tmp_path: Path) -> None:
     own = make_identity()
     signer = c2pa.Signer.from_info(c2pa.C2paSignerInfo(c2pa.C2paSigningAlg.ES256, own.certificates, own.key, None))

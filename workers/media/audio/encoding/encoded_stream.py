@@ -1,20 +1,16 @@
 """Encoded stream: an encoder that hands on bytes while sound is written to it."""
 
 import os
-import select
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from datetime import timedelta
 
 from workers.media.audio.encoding.encodings import MP3, TIME_LIMIT
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
 
-#: A piece goes to the sink with so many bytes, or after so long. ffmpeg writes single frames (26 ms, 418 bytes of
-#: MP3), and each piece costs the sink a file and a message.
+#: Most bytes of a piece; ffmpeg writes single frames (26 ms, 418 bytes of MP3).
 PIECE_BYTES = 16_384
-HOLD_BACK = timedelta(milliseconds=20)
 
 
 class EncodedStream(AbstractContextManager["EncodedStream"]):
@@ -63,25 +59,9 @@ class EncodedStream(AbstractContextManager["EncodedStream"]):
 
     def _read(self) -> None:
         pipe = self._run.output.fileno()
-        # The first frame goes alone, since a listener waits for it.
-        piece = os.read(pipe, PIECE_BYTES)
-        while piece:
+        while piece := os.read(pipe, PIECE_BYTES):
             self._sink(piece)
-            piece = _next_piece(pipe)
 
     def _end_if_failed(self, read_all: "Future[None]") -> None:
         if read_all.exception() is not None:
             self._run.kill()
-
-
-def _next_piece(pipe: int) -> bytes:
-    """Return the next piece; empty at the end."""
-    ready = select.poll()
-    ready.register(pipe, select.POLLIN)
-    piece = os.read(pipe, PIECE_BYTES)
-    while piece and len(piece) < PIECE_BYTES and ready.poll(HOLD_BACK.total_seconds() * 1_000):
-        more = os.read(pipe, PIECE_BYTES - len(piece))
-        if not more:
-            break
-        piece += more
-    return piece

@@ -17,11 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from math import gcd
-from typing import IO, Protocol
+from typing import IO
 
 from workers.engines import Stopped, never
 from workers.media.audio.encoding.encodings import CHAPTER, Mp3Format, encode_into
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, FfmpegUnfit
+from workers.media.audio.levelling import Levelled
 
 #: Samples of a frame, and frames of a cycle at 44.1 kHz, of 626 or 627 bytes at 192k.
 FRAME, CYCLE = 1_152, 49
@@ -39,24 +40,10 @@ SYNC = b"\xff\xfb"
 COPIED = 2**20
 
 
-class Sound(Protocol):
-    """Mono sound that can be read anywhere, by several threads."""
-
-    @property
-    def sample_rate(self) -> int:
-        """Hertz."""
-
-    def __len__(self) -> int:
-        """Return the number of samples."""
-
-    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Yield samples (16 bit, little-endian) from `start` to before `stop`."""
-
-
 @contextmanager
 def encoded_mp3(
     ffmpeg: Ffmpeg,
-    sound: Sound,
+    sound: Levelled,
     *,
     form: Mp3Format = CHAPTER,
     parts: int | None = None,
@@ -75,19 +62,19 @@ def encoded_mp3(
         yield files[0]
 
 
-def _suitable_parts(sound: Sound) -> int:
+def _suitable_parts(sound: Levelled) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, MOST_PARTS, int(len(sound) / sound.sample_rate / SHORTEST_PART.total_seconds()))
 
 
-def _starts(sound: Sound, parts: int) -> Sequence[int]:
+def _starts(sound: Levelled, parts: int) -> Sequence[int]:
     """Return the first sample of each part; each begins with a cycle."""
     cycle = _cycle_samples(sound)
     cycles = len(sound) // cycle
     return sorted({0, *(cycles * part // parts * cycle for part in range(1, parts))})
 
 
-def _cycle_samples(sound: Sound) -> int:
+def _cycle_samples(sound: Levelled) -> int:
     """Return the samples of a whole number of cycles at the sound's own rate: of one, at all usual rates."""
     encoded = FRAME * CYCLE * sound.sample_rate
     return encoded // gcd(encoded, CHAPTER.sample_rate)
@@ -96,7 +83,7 @@ def _cycle_samples(sound: Sound) -> int:
 def _encode(
     files: Sequence[IO[bytes]],
     ffmpeg: Ffmpeg,
-    sound: Sound,
+    sound: Levelled,
     starts: Sequence[int],
     form: Mp3Format,
     stop: Callable[[], bool],
@@ -126,7 +113,7 @@ def _encode(
         raise error
 
 
-def _join(files: Sequence[IO[bytes]], sound: Sound, starts: Sequence[int]) -> None:
+def _join(files: Sequence[IO[bytes]], sound: Levelled, starts: Sequence[int]) -> None:
     """Put the frames of all parts into the first file, and their counts into its first frame. Raises FfmpegFailed."""
     whole, *others = files
     whole.seek(INFO_FRAME + _bytes_of(sound, starts[1]))
@@ -142,7 +129,7 @@ def _join(files: Sequence[IO[bytes]], sound: Sound, starts: Sequence[int]) -> No
     whole.seek(0)
 
 
-def _bytes_of(sound: Sound, samples: int) -> int:
+def _bytes_of(sound: Levelled, samples: int) -> int:
     """Return the bytes of the frames of so many samples, which are whole cycles."""
     return samples * CHAPTER.bit_rate // (8 * sound.sample_rate)
 

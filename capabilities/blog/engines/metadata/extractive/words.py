@@ -12,7 +12,6 @@ from workers.engines.languages.languages import SCRIPTS, UNSPACED, WORD, Languag
 
 _PIECE = regex.compile(rf"(?P<word>{WORD.pattern})|(?P<line>\n)|(?P<sign>[^\s\w])")
 
-#: Handles of accounts.
 _HANDLES = regex.compile(r"\S{0,60}@\S{0,60}")
 
 #: Signs before a word that has a capital in any case.

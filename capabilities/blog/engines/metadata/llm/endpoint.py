@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 from capabilities.blog.engines.metadata import Post
 from capabilities.blog.engines.metadata.extractive.extractive import Extractive
-from capabilities.blog.engines.metadata.llm.llama import LONGEST_ANSWER
-from capabilities.blog.engines.metadata.llm.prompt import prompt, schema
+from capabilities.blog.engines.metadata.llm.prompt import LONGEST_ANSWER, prompt, schema
 from capabilities.blog.engines.metadata.llm.writer import ModelWriter
 from pipeline.settings import Settings
 from workers.engines.endpoints.chat import ChatModel, Question

@@ -6,7 +6,7 @@ from typing import Self
 
 from capabilities.blog.engines.metadata import Post
 from capabilities.blog.engines.metadata.extractive.extractive import Extractive
-from capabilities.blog.engines.metadata.llm.prompt import prompt, schema
+from capabilities.blog.engines.metadata.llm.prompt import BEGINNING, LONGEST_ANSWER, prompt, schema
 from capabilities.blog.engines.metadata.llm.writer import ModelWriter
 from capabilities.blog.settings import MetadataSettings
 from pipeline.settings import Settings
@@ -19,10 +19,6 @@ from workers.engines.model_choice import settled
 
 #: Bytes of a post that are read: about 2,000 tokens, half a minute of two cores.
 LONGEST_TEXT = 7_000
-#: Tokens of an answer: an excerpt, eight tags and their frame in a script that takes two tokens a character.
-LONGEST_ANSWER = 1_000
-#: Of a post that is too long, the share of the room that its beginning gets; its end gets the rest.
-BEGINNING = 0.75
 
 
 class Llama(LlamaEngine, ModelWriter):

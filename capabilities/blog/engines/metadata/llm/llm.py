@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from capabilities.blog.engines.metadata import Post
 from capabilities.blog.engines.metadata.extractive.extractive import Extractive
-from capabilities.blog.engines.metadata.llm.prompt import prompt, schema
+from capabilities.blog.engines.metadata.llm.prompt import BEGINNING, LONGEST_ANSWER, prompt, schema
 from capabilities.blog.engines.metadata.llm.writer import ModelWriter
 from capabilities.blog.settings import MetadataSettings
 from pipeline.errors import NotReady
@@ -19,14 +19,8 @@ from workers.engines.thread_pool import OwnThread
 #: Tokens of a question at most, however much the model could read: a summary of more is no better, and takes longer.
 LONGEST_QUESTION = 4_096
 
-#: Tokens of an answer at most: 320 characters and eight tags in a script that takes two tokens a character.
-LONGEST_ANSWER = 1_000
-
 #: Tokens that a model must be able to read: the question without a post, a page of the post, and the answer.
 SMALLEST_CONTEXT = 1_800
-
-#: Of a post that is too long, the share of the room that its beginning gets; its end gets the rest.
-BEGINNING = 0.75
 
 
 class Llm(ModelWriter):
@@ -132,7 +126,7 @@ class Llm(ModelWriter):
 
         question = self._question(post, text, language).to(self._model.device)
         self._grammar.reset()
-        # What llguidance compiles is one line; it would need a C++ compiler on this machine.
+        # llguidance compiles one line; it would need a C++ compiler on this machine.
         with torch.inference_mode(), torch.compiler.set_stance("force_eager"):
             output = self._model.generate(
                 input_ids=question,

@@ -1,4 +1,4 @@
-"""Prompt: what a language model is asked about a post; the post is marked as data."""
+"""Prompt: the instructions to a language model about a post, which is marked as data."""
 
 import hashlib
 import json
@@ -20,6 +20,11 @@ _CHAT_SIGNS = regex.compile(
 
 #: Characters of an excerpt that a model may write: its last sentence may end after the limit, and is cut off then.
 ROOM_FOR_EXCERPT = 320
+
+#: Tokens of an answer: an excerpt, eight tags and their frame in a script that takes two tokens a character.
+LONGEST_ANSWER = 1_000
+#: The share of the room that the beginning of a post gets if it is too long; its end gets the rest.
+BEGINNING = 0.75
 
 _PROMPT = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip("\n")
 

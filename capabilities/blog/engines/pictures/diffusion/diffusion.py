@@ -25,7 +25,6 @@ from workers.engines.thread_pool import OwnThread
 
 log = get_logger(__name__)
 
-#: Most bytes of a photograph.
 MAX_BYTES = 600_000
 
 #: The size of a cover for social networks, and the step in which models make sizes.

@@ -17,7 +17,6 @@ from workers.engines.model_choice import OFF, missing, settled
 #: Labels of unsafe pictures; a classifier needs one of them.
 UNSAFE = frozenset({"nsfw", "porn", "sexy", "hentai", "explicit", "unsafe"})
 
-#: Least probability at which a picture is rejected.
 LEAST_SHARE = 0.5
 
 

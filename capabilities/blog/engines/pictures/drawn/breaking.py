@@ -8,7 +8,6 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-#: Letters of scripts without spaces.
 UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 KANA, THAI = re.compile(r"[\u3040-\u30ff]"), re.compile(r"[\u0e00-\u0e7f]")
 

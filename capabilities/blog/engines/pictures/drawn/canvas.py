@@ -12,7 +12,6 @@ WIDTH, HEIGHT = 1200, 630
 
 Point = tuple[float, float]
 
-#: Left, top, right, bottom.
 Box = tuple[float, float, float, float]
 
 #: Most pixels of a shape that is smoothed from 16 samples a pixel; larger ones have 4.

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-#: 8-bit sRGB.
 Colour = tuple[int, int, int]
 
 

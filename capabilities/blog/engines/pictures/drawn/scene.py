@@ -12,7 +12,6 @@ from capabilities.blog.engines.pictures.drawn.colours import Colour, Palette, bl
 from capabilities.blog.engines.pictures.drawn.shapes import Drawing
 from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage
 
-#: From the edges to the title.
 MARGIN = 72
 
 #: The middle of the picture beside a title, and without one.

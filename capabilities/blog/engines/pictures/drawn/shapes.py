@@ -190,5 +190,4 @@ def _scaled(points: Sequence[Point], centre: Point, scale: float) -> list[Point]
 #: Things that stand for a post's subject, and furniture of scenes, by name.
 MOTIFS, PROPS = (read_drawings(Path(__file__).with_name(name)) for name in ("motifs.toml", "props.toml"))
 
-#: For designs without a motif.
 NOTHING = Drawing(())

@@ -22,7 +22,6 @@ HEAD_LAST = ("en", "nl")
 #: “Three days in Lisbon without a car” is about no car.
 WITHOUT = re.compile(r"\b(?:without|sans|ohne|sin|sem|senza)(?: (?:an?|the|any|une?|una?|eine?n?|um|uma))? \w+")
 
-#: Letters of scripts without spaces.
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 #: Arabic prefixes (and, with, for, the), and optional signs of vowels.
@@ -35,7 +34,6 @@ _TOPICS: Mapping[str, Any] = tomllib.loads((_HERE / "topics.toml").read_text("ut
 SYMBOLS: Mapping[str, Sequence[str]] = {motif: words.split() for motif, words in _TOPICS["symbols"].items()}
 SCENES: Mapping[str, Sequence[str]] = _TOPICS["scenes"]
 
-#: Motifs that can stand on a desk.
 ON_DESK = frozenset(_TOPICS["on_desk"].split())
 
 #: Motif: its words by language, those of `any` language, and phrases in which they do `not` mean it.

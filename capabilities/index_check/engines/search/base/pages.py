@@ -15,7 +15,6 @@ UNUSUAL_TRAFFIC = re.compile(
     r"|подозрительн\w+ трафик|ungewöhnlichen datenverkehr",
     re.IGNORECASE,
 )
-#: Matches no text.
 NEVER = re.compile(r"(?!)")
 #: Stands for a row whose address can't be read.
 OPAQUE = ""
@@ -26,7 +25,6 @@ class PageProvider(Provider):
 
     needs_proof = True
 
-    #: Address that links are relative to.
     home: ClassVar[str]
     #: Elements (CSS) that only a challenge has, and one without results.
     challenge: ClassVar[str]

@@ -98,7 +98,6 @@ class Provider:
 
     name: ClassVar[str]
     is_api: ClassVar[bool] = False
-    #: Statuses that mean that it is asked too often.
     throttle_statuses: ClassVar[frozenset[int]] = frozenset((429,))
     #: True if several queries may be on their way at once.
     is_parallel: ClassVar[bool] = False
@@ -107,7 +106,6 @@ class Provider:
     needs_proof: ClassVar[bool] = False
     #: The engines that it is told to ask, each of which must have shown a row of late.
     engines: tuple[str, ...] = ()
-    #: Longest query that it takes, in characters.
     max_query: ClassVar[int] = 2_000
     #: The query for one page where `site:` does not list it.
     second_form: ClassVar[str] = '"{url}"'

@@ -66,7 +66,6 @@ class SiteService:
     """A service. A subclass makes its requests and reads its replies."""
 
     name: ClassVar[str]
-    #: The index that it knows.
     index: ClassVar[str]
 
     def __init__(self, settings: SearchSettings) -> None:

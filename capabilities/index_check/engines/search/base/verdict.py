@@ -15,7 +15,6 @@ EVASIONS = frozenset(("operator_ignored", "empty_unproven"))
 #: Codes of pages that will look the same next time. After several in a row the provider is out of use for the job.
 UNUSABLE = frozenset(("opaque_links", "request_refused"))
 
-#: Most rows that are kept as near matches.
 MAX_NEAR = 5
 #: Longest row that is looked at; a submitted URL is at most half as long (pipeline/downloads/urls.py).
 MAX_ROW_CHARACTERS = 4_096

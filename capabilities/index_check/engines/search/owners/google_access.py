@@ -13,11 +13,9 @@ from capabilities.index_check.settings import SearchSettings
 from pipeline.errors import NotReady
 from pipeline.settings.installing import install_command
 
-#: Permission to read Search Console, and nothing else.
 SCOPES = ("https://www.googleapis.com/auth/webmasters.readonly",)
 SERVICE_ACCOUNT = "service_account"
 AUTHORIZED_USER = "authorized_user"
-#: Longest wait for a person's consent.
 CONSENT_SECONDS = 600
 EXTRA = "search-console"
 

@@ -29,7 +29,6 @@ DAY_LIMIT = "PerDay"
 OFF_REASONS = frozenset(("SERVICE_DISABLED", "accessNotConfigured"))
 #: A user who may see no more than that a property exists (developers.google.com/webmaster-tools/v1/sites).
 WITHOUT_ACCESS = "siteUnverifiedUser"
-#: Fields of an answer, and our names for them.
 FIELDS = {
     "verdict": "verdict",
     "coverageState": "coverage_state",

@@ -1,7 +1,6 @@
 """The edge engine against a service on loopback that speaks its protocol, and its faults."""
 
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -151,20 +150,6 @@ def test_it_stops_within_a_moment(edge, service):
     assert edge.is_available()
 
 
-def test_who_waits_for_a_connection_stops_too(service, tmp_path):
-    engine = made(service.settings(connections=1), tmp_path)
-    engine.breaker.check()
-    service.delay = 0.3
-    with ThreadPoolExecutor(1) as threads:
-        ended = threading.Event()
-        other = threads.submit(engine.speak, TEXT, voice=VOICE, stop=ended.is_set)
-        time.sleep(0.2)
-        with pytest.raises(Stopped):
-            engine.speak(TEXT, voice=VOICE, stop=lambda: True)
-        ended.set()
-        assert isinstance(other.exception(), Stopped)
-
-
 # Faults.
 
 
@@ -220,15 +205,13 @@ def test_how_long_to_wait_is_what_the_service_says(edge, service):
     assert service.refused == 1
 
 
-def test_slow_is_served_within_the_limit_and_refused_past_it(service, tmp_path):
-    patient, hasty = made(service.settings(), tmp_path), made(service.settings(limit_seconds=3), tmp_path)
-    patient.breaker.check()
+def test_a_text_that_takes_longer_than_its_limit_is_given_up(service, tmp_path):
+    hasty = made(service.settings(limit_seconds=1), tmp_path)
     hasty.breaker.check()
     service.delay = 0.1
 
-    assert patient.speak(TEXT, voice=VOICE).duration.total_seconds() > 3
-    with pytest.raises(EngineUnavailable, match="too slow"):  # about 100 pieces are ten seconds
-        hasty.speak(TEXT * 3, voice=VOICE)
+    with pytest.raises(EngineUnavailable, match="too slow"):
+        hasty.speak(TEXT, voice=VOICE)
 
 
 def test_one_voice_without_sound_does_not_stop_the_others(edge, service):
@@ -242,24 +225,6 @@ def test_one_voice_without_sound_does_not_stop_the_others(edge, service):
 
 
 # Reaching it.
-
-
-def test_nothing_is_offered_before_the_service_was_reached_and_setup_waits_for_nobody(service, tmp_path):
-    service.fail("forbidden")
-    engine = made(service.settings(), tmp_path)
-
-    assert (engine.is_available(), engine.voices()) == (False, [])
-    engine.breaker.check()
-    assert (engine.is_available(), engine.voices()) == (False, [])
-
-
-def test_a_list_that_works_without_a_voice_that_speaks_is_not_enough(service, tmp_path):
-    service.fail("cut")
-    engine = made(service.settings(), tmp_path)
-
-    engine.breaker.check()
-
-    assert not engine.is_available()
 
 
 def test_the_list_survives_a_restart_and_a_broken_file_does_not_matter(edge, service, tmp_path):

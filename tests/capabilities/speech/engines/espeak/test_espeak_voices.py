@@ -3,10 +3,8 @@
 import subprocess
 import sys
 
-import pytest
 from sound import pitches
 
-from capabilities.speech.engines.espeak import libespeak
 from capabilities.speech.voices.voices import pick_voice, shipped_voices
 
 ARRIVAL = "Where are we now, and when will many more arrive?"
@@ -37,20 +35,6 @@ def test_a_womans_voice_is_higher(espeak):
         return float(sorted(found[found > 0])[len(found[found > 0]) // 2])
 
     assert median_pitch("en-US-female", 177) > 1.5 * median_pitch("en-US", 100)
-
-
-def test_a_voice_says_the_same_length_every_time(espeak):
-    for voice in ("en-US", "en-US-female", "fr-female"):
-        lengths = [espeak.speak("Hello.", voice=voice).duration for _ in range(10)]
-        assert max(lengths) / min(lengths) < 1.02
-
-
-def test_a_library_that_does_not_load_is_named(tmp_path):
-    broken = tmp_path / "libespeak-ng.so"
-    broken.write_bytes(b"not a library")
-
-    with pytest.raises(OSError, match="libespeak-ng"):
-        libespeak.Library(broken, tmp_path)
 
 
 def test_a_folder_without_voices_is_not_ready(tmp_path):

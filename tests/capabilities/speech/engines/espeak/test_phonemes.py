@@ -33,11 +33,6 @@ def test_a_change_of_language_leaves_no_mark() -> None:
     assert clause.phonemes.endswith("kˈuːl")
 
 
-@pytest.mark.parametrize("voice", ["en-us", "en-gb", "no", "pt-br", "es-419"])
-def test_voices_are_known_by_name_or_language(voice: str) -> None:
-    assert has_voice(voice)
-
-
 def test_an_unknown_voice_is_refused_and_not_replaced() -> None:
     assert not has_voice("xx")
     with pytest.raises(EspeakFailed, match="no voice 'xx'"):

@@ -34,12 +34,6 @@ def test_words_never_overlap_and_stay_inside(alone: list[str], phonemes: str) ->
     assert all(first.last <= second.first for first, second in pairwise(aligned))
 
 
-def test_long_sentences_are_split_at_the_best_place() -> None:
-    assert list(split_phonemes("aaaa bbbb, cccc dddd", 15)) == [(0, 10), (10, 20)]
-    assert list(split_phonemes("a" * 25, 10)) == [(0, 10), (10, 20), (20, 25)]
-    assert list(split_phonemes("", 10)) == []
-
-
 @given(st.text("ab ,.", max_size=100), st.integers(2, 30))
 def test_splitting_keeps_every_phoneme(phonemes: str, most: int) -> None:
     parts = list(split_phonemes(phonemes, most))

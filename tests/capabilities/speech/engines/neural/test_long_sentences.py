@@ -42,11 +42,3 @@ def test_a_long_sentence_is_read_in_parts(text: str) -> None:
     assert max(len(part.strip()) for part in voice.have_read) <= 1_000
     assert words is not None
     assert {text[word.start : word.end] for word in words} <= {*text.split(), *(p.strip() for p in voice.have_read)}
-
-
-def test_a_sentence_of_usual_length_is_read_at_once() -> None:
-    voice, text = Spelling(), "A word, and another; " * 40
-
-    speak(voice, text, speed=1.0, pitch=0.0, turns=FairLock(1), stop=never)
-
-    assert voice.have_read == [text]

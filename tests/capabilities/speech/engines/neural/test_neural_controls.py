@@ -40,15 +40,16 @@ def voice_of(engine: NeuralSynthesizer) -> str:
     return VOICES[engine.name]
 
 
+@pytest.mark.parametrize("engine", QUICK, indirect=True)
 def test_whisper_understands_what_is_spoken(engine: NeuralSynthesizer, transcribed: Callable[[Pcm], str]) -> None:
-    text = " ".join(SENTENCES[: 1 if engine.name == "kokoro" else None])
+    text = " ".join(SENTENCES)
 
     # Piper's noise makes another rendering each time: a misheard word or two of 34 may happen.
     assert word_error_rate(text, transcribed(engine.speak(text, voice=voice_of(engine)))) <= 0.1
 
 
 @pytest.mark.parametrize("engine", QUICK, indirect=True)
-@pytest.mark.parametrize("speed", [0.25, 0.8, 1.3, 2.0, 4.0])
+@pytest.mark.parametrize("speed", [0.25, 1.3, 4.0])
 def test_speed_is_held_within_five_percent(engine: NeuralSynthesizer, speed: float) -> None:
     assert natural_seconds(engine) / mean_seconds(engine, speed) == pytest.approx(speed, rel=0.05)
 
@@ -116,6 +117,7 @@ def longest_silence(sound: Pcm) -> tuple[float, float]:
     return float(loud[longest] + 1) / 100, float(loud[longest + 1]) / 100
 
 
+@pytest.mark.parametrize("engine", QUICK, indirect=True)
 def test_several_texts_are_spoken_at_once(engine: NeuralSynthesizer) -> None:
     texts = ["Good morning.", "Nobody knows."]
     with ThreadPoolExecutor(4) as threads:
@@ -129,6 +131,7 @@ def seconds_of(engine: NeuralSynthesizer, text: str) -> float:
     return engine.speak(text, voice=voice_of(engine)).duration.total_seconds()
 
 
+@pytest.mark.parametrize("engine", QUICK, indirect=True)
 def test_it_stops_between_sentences(engine: NeuralSynthesizer) -> None:
     asked = iter([False])
 
@@ -136,6 +139,7 @@ def test_it_stops_between_sentences(engine: NeuralSynthesizer) -> None:
         engine.speak("Yes. No. " * 500, voice=voice_of(engine), stop=lambda: next(asked, True))
 
 
+@pytest.mark.parametrize("engine", QUICK, indirect=True)
 @pytest.mark.parametrize("text", ["\u200b", "...", "-"])
 def test_a_text_without_a_word_is_refused(engine: NeuralSynthesizer, text: str) -> None:
     with pytest.raises(NothingToSpeak):

@@ -66,16 +66,6 @@ def test_a_voice_that_arrives_speaks_without_a_restart(joe: Path, fetched: Model
     assert engine.voices() == []
 
 
-def test_a_damaged_network_is_not_run(joe: Path, fetched: ModelStore) -> None:
-    network = arrive(joe, fetched) / JOE
-    with network.open("r+b") as file:
-        file.seek(1_000_000)
-        file.write(b"changed")
-
-    with pytest.raises(NotReady, match="joe"):
-        Piper(fetched).setup()
-
-
 def test_a_voice_that_turns_out_damaged_is_offered_no_more(joe: Path, fetched: ModelStore) -> None:
     folder = arrive(joe, fetched)
     engine = Piper(fetched)
@@ -114,12 +104,6 @@ def test_a_sentence_keeps_its_signs_and_an_abbreviation_loses_its_stop(joe: Path
     voice = PiperVoice(joe / JOE, configured(joe), language="en-US")
 
     assert voice.read("Dr. Smith, why — no!").phonemes == "dˈɑːktɚ smˈɪθ, wˈaɪ, nˈoʊ!"
-
-
-def test_a_voice_of_letters_reads_letters(joe: Path) -> None:
-    voice = PiperVoice(joe / JOE, configured(joe, phoneme_type="text"), language="en-US")
-
-    assert voice.read("Gò!").phonemes == "go\u0300!"
 
 
 def test_a_language_that_espeak_lacks_is_refused(joe: Path) -> None:

@@ -32,11 +32,6 @@ def test_different_voices_are_counted_and_one_voice_is_never_several() -> None:
     assert len(voices_of(voice(1, 60), None)) == len(voices_of(voice(1, 60), 4)) == 1
 
 
-def test_fewer_windows_than_people_are_a_voice_each_at_most() -> None:
-    vectors = np.eye(3, dtype=np.float32)
-    assert len(voices_of(vectors, 10)) == 3
-
-
 def test_a_path_changes_only_where_that_is_worth_it() -> None:
     scores = np.array([[1, 0], [0.9, 1], [1, 0], [0, 1], [0, 1]], np.float32)
     assert best_path(scores, stays=0.3).tolist() == [0, 0, 0, 1, 1]

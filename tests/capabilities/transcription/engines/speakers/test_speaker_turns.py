@@ -60,11 +60,6 @@ def test_two_people_in_turns_are_two_speakers_in_the_order_of_their_first_words(
     assert all(earlier.end <= later.start + 1e-6 for earlier, later in pairwise(turns))
 
 
-@pytest.mark.parametrize("count", [1, 4])
-def test_one_person_is_one_speaker(count: int) -> None:
-    assert {turn.speaker for turn in turns_in(track_of(HIGH, HIGH), count)} == {0}
-
-
 def test_music_between_talks_belongs_to_nobody() -> None:
     times = np.arange(8 * RATE) / RATE
     chord = sum(np.sin(2 * np.pi * hertz * times) for hertz in (220, 277.2, 329.6)) * np.exp(-times % 0.5)

@@ -1,9 +1,7 @@
 """Which Whisper model is run: the one that is set, or the best that is here and suits the machine; and live change."""
 
 import hashlib
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +41,6 @@ def test_the_best_model_that_is_here_and_suits_the_machine_comes_first() -> None
     assert ordered("tiny.en", machine=WITH_GPU) == ["tiny.en"]
 
 
-def test_a_larger_model_that_somebody_has_fetched_nevertheless_comes_before_the_installed_ones() -> None:
-    everything = ("tiny.en", "base", "small", "large-v3-turbo")
-
-    assert ordered(*everything, machine=SMALL) == ["small", "base", "large-v3-turbo", "tiny.en"]
-
-
 @pytest.mark.parametrize(
     ("setting", "name"),
     [("small", "whisper-small"), ("whisper-base", "whisper-base"), ("turbo", "whisper-large-v3-turbo")],
@@ -58,11 +50,6 @@ def test_a_size_is_the_catalogues_model_of_that_size(tmp_path: Path, setting: st
 
     assert found is not None
     assert found.name == name
-
-
-@pytest.mark.parametrize("setting", ["medium", "hibari-heart", "someone/whisper-small"])
-def test_what_the_catalogue_has_no_such_model_of_is_left_to_the_hub(tmp_path: Path, setting: str) -> None:
-    assert in_catalogue(setting, ModelStore(Settings(data=tmp_path))) is None
 
 
 # A small catalogue: two models, of which one knows English alone.
@@ -112,10 +99,6 @@ def made(store: ModelStore, data: Path) -> Whisper:
     return Whisper(settings, store=store, machine=SMALL)
 
 
-def test_without_any_model_it_says_which_command_brings_one(store: ModelStore, tmp_path: Path) -> None:
-    assert made(store, tmp_path).readiness() == "no model is here; `pressroom models fetch whisper-one` downloads it"
-
-
 def test_a_better_model_takes_over_live_and_what_was_begun_ends_with_its_own(
     store: ModelStore, tmp_path: Path, folders: dict[str, Path]
 ) -> None:
@@ -137,21 +120,6 @@ def test_a_better_model_takes_over_live_and_what_was_begun_ends_with_its_own(
     with engine.as_it_is().listen(samples_of("train"), language=None, timed=False) as hearing:
         assert hearing.language == "de"
     assert engine.refresh() is False
-
-
-def test_a_model_that_has_left_is_replaced_by_the_next(
-    store: ModelStore, tmp_path: Path, folders: dict[str, Path]
-) -> None:
-    for name, folder in folders.items():
-        put(store, name, folder)
-    engine = made(store, tmp_path)
-    engine.setup()
-    assert engine.model == "whisper-many"
-
-    store.remove(store.catalogue["whisper-many"])
-
-    assert engine.refresh() is True
-    assert engine.model == "whisper-one"
 
 
 def test_altered_weights_are_never_loaded_and_another_model_serves(
@@ -248,16 +216,6 @@ def test_a_hub_that_has_no_such_model_is_told(hub: FakeHub, tmp_path: Path, sett
     assert setting in raised.value.message
 
 
-def test_nothing_is_asked_of_the_hub_when_the_operator_is_offline(
-    hub: FakeHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-
-    with pytest.raises(NotReady, match="HF_HUB_OFFLINE"):
-        whisper_of(tmp_path, model="medium").setup()
-    assert hub.asked == []
-
-
 def cached(folder: Path, **files: bytes) -> None:
     """Put a model into the cache of the hub's library."""
     repository = folder / "models--Systran--faster-whisper-medium"
@@ -277,28 +235,6 @@ def test_a_download_that_was_broken_off_does_not_pass_for_a_model(
 
     with pytest.raises(NotReady, match="Download it where there is a network"):
         whisper_of(tmp_path, model="medium").setup()
-
-
-def test_a_hub_that_answers_with_something_else_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked: list[str] = []
-
-    class Portal(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"<html>Accept our terms")
-
-        def log_message(self, *_: object) -> None:
-            asked.append(self.path)
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Portal) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.server_port}")
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-        with pytest.raises(NotReady, match="'medium' could not be downloaded"):
-            whisper_of(tmp_path, model="medium").setup()
-        server.shutdown()
-    assert len(asked) > 1
 
 
 @pytest.mark.parametrize("setting", ["smaller", "/nowhere/at/all", "models/whisper/small"])

@@ -1,6 +1,5 @@
 """Whisper: the engine's own code with a model of random weights that knows what to say."""
 
-import threading
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -73,20 +72,6 @@ def test_a_language_is_found_out_with_its_probability(whisper: Whisper) -> None:
     assert 0.5 < probability < 1
     assert [segment.text.strip() for segment in segments] == [SENTENCE]
     assert segments[0].words is None
-
-
-def test_a_language_that_is_given_is_not_looked_for(whisper: Whisper) -> None:
-    assert heard(whisper, samples_of("library"), language="fr")[:2] == ("fr", None)
-    assert heard(whisper, samples_of("library"), language="jv")[:2] == ("jv", None)  # Whisper calls it jw
-
-
-def test_words_have_times_and_probabilities_when_they_are_wanted(whisper: Whisper) -> None:
-    [segment] = heard(whisper, samples_of("library"), timed=True)[2]
-
-    assert segment.words is not None
-    assert "".join(word.word for word in segment.words).strip() == SENTENCE
-    assert all(0 <= word.start <= word.end <= 8.2 for word in segment.words)
-    assert all(word.probability is not None for word in segment.words)
 
 
 @pytest.mark.parametrize("language", [None, "en"])
@@ -215,13 +200,3 @@ def test_a_gpu_that_can_not_be_used_leaves_the_work_to_the_processor_unless_it_w
     assert heard(engine, samples_of("train"))[2]
     with pytest.raises(NotReady, match="can't be used on cuda: Library libcublas"):
         whisper_of(model=str(whisper_folder), device="cuda").setup()
-
-
-def test_two_recordings_at_once_are_heard_one_after_the_other(whisper: Whisper) -> None:
-    found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(heard(whisper, samples_of("train"))[0])) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == ["de", "de"]

@@ -8,8 +8,8 @@ import tiny_language_model
 from examples.posts import POSTS
 
 from capabilities.blog.engines.metadata.extractive.extractive import Extractive
-from capabilities.blog.engines.metadata.llm.llm import LONGEST_ANSWER, LONGEST_QUESTION, Llm
-from capabilities.blog.engines.metadata.llm.prompt import ROOM_FOR_EXCERPT, prompt, without_signs
+from capabilities.blog.engines.metadata.llm.llm import LONGEST_QUESTION, Llm
+from capabilities.blog.engines.metadata.llm.prompt import LONGEST_ANSWER, ROOM_FOR_EXCERPT, prompt, without_signs
 from capabilities.blog.engines.metadata.plain import read_post
 from capabilities.blog.settings import MetadataSettings
 from pipeline.errors import NotReady

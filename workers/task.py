@@ -1,4 +1,4 @@
-"""Task: one leased item in its handler's hands."""
+"""Task: one item in its handler's hands, over its lease."""
 
 import hashlib
 import tempfile
@@ -24,7 +24,7 @@ from workers.engines import Stopped
 from workers.engines.tokens import Tokens
 from workers.media.marks.marking import Made, Marker
 
-I = TypeVar("I", bound=BaseModel)  # noqa: E741
+I_co = TypeVar("I_co", bound=BaseModel, covariant=True)
 
 #: Bytes of a file that are hashed at once.
 HASHED_BYTES = 2**20
@@ -32,13 +32,13 @@ HASHED_BYTES = 2**20
 ARTIFACT_MARGIN = timedelta(days=1)
 
 
-class LeasedTask(Generic[I]):
-    """A `workers.handler.Task` over a lease."""
+class Task(Generic[I_co]):
+    """One item in its handler's hands."""
 
     def __init__(
         self,
         item: ClaimedItem,
-        model: type[I],
+        model: type[I_co],
         *,
         database: Database,
         artifacts: Artifacts,
@@ -72,12 +72,12 @@ class LeasedTask(Generic[I]):
         self.moved = time.monotonic()
 
     @cached_property
-    def input(self) -> I:
+    def input(self) -> I_co:
         """The stored input, validated at first use so that a bad one fails its own item alone."""
         return self._model.model_validate(self.item.input)
 
     def is_stopped(self) -> bool:
-        """Return whether more work is in vain."""
+        """Return whether the item was cancelled, expired or lost, so that more work is in vain."""
         return self._is_stopped
 
     def stop(self) -> None:
@@ -87,7 +87,7 @@ class LeasedTask(Generic[I]):
     def progress(
         self, done: float, total: float, *, credits: int | None = None, checkpoint: Mapping[str, Any] | None = None
     ) -> None:
-        """Note the item's progress; the next heartbeat writes it."""
+        """Note the item's progress, in the kind's unit; the next heartbeat writes it."""
         if credits is not None and not 0 <= credits <= self.price:
             raise ValueError(f"{credits} credits were earned of an item that costs {self.price}.")
         self.moved = time.monotonic()
@@ -101,7 +101,7 @@ class LeasedTask(Generic[I]):
         return self._beat
 
     def raise_hold(self, credits: int) -> None:
-        """Hold `credits` in total. Raises InsufficientCredits, KeyCreditsUsed, Stopped."""
+        """Hold `credits` in total before going on. Raises InsufficientCredits, KeyCreditsUsed, Stopped."""
         raised = self._database.run(lifecycle.raise_hold(self.item.lease_id, self.item_id, credits))
         if raised.outcome == "lost":
             self.stop()
@@ -114,7 +114,7 @@ class LeasedTask(Generic[I]):
         self.price = max(self.price, credits)
 
     def save(self, checkpoint: Mapping[str, Any]) -> None:
-        """Write the checkpoint now. Raises Stopped."""
+        """Write the checkpoint now, for an attempt elsewhere. Raises Stopped."""
         self.checkpoint = checkpoint
         self._beat = replace(self._beat, checkpoint=checkpoint)
         if not self._database.run(lifecycle.heartbeat([self._beat], lease_for=self._lease_for)):
@@ -124,7 +124,9 @@ class LeasedTask(Generic[I]):
     def store(
         self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None, made: Made | None = None
     ) -> str:
-        """Store bytes or an open file under a key that only this lease writes; returns the key. Raises NotMarked."""
+        """Store bytes or an open file under a key that only this lease writes, marked if a machine `made` it.
+
+        Returns the key. It is kept as long as the result, or for `keep_for` if that is longer. Raises NotMarked."""
         key = self._key(suffix, keep_for)
         marked = self._marker.mark(data, suffix, made, self.job_id) if made else data
         self._hashes[key] = hashed = hashlib.sha256(marked if isinstance(marked, bytes) else b"")
@@ -180,7 +182,7 @@ class LeasedTask(Generic[I]):
             yield file
 
     def keep_upload(self, field: str, file: IO[bytes]) -> None:
-        """Store a file as if it had been uploaded. Raises ServiceUnavailable."""
+        """Store a file as if it had been uploaded, so that another attempt finds it. Raises ServiceUnavailable."""
         self._artifacts.put(upload_key(self.job_id, field), file)
 
     @contextmanager
