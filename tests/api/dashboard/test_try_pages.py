@@ -57,8 +57,8 @@ def test_every_kind_can_be_tried(browser: Browser) -> None:
     kinds = load_kinds(Settings())
     assert {"echo", "many", "files"} <= tried
     assert ">Transcription stream<p>" in overview  # a card has words for its name, not a route
-    # The page of alt text asks for batches besides, and a long recording is uploaded first.
-    others = {"alt_text_batch", "long_transcription"}
+    # The pages of alt text and audiobooks ask for these besides, and a long recording is uploaded first.
+    others = {"alt_text_batch", "audiobook", "long_transcription"}
     assert tried >= {name for name, kind in kinds.items() if kind.routes} - others
 
 
