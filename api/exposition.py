@@ -111,8 +111,12 @@ def _processes(processes: Iterable[Process]) -> Iterator[Metric]:
 
 
 def _pauses(pauses: Iterable[Pause]) -> Metric:
-    """Count what is paused; accounts without their ids, which are nobody's business here."""
-    family = GaugeMetricFamily("pressroom_paused", "What an operator has paused.", labels=["scope", "name"])
+    """Count pauses; accounts without their ids."""
+    family = GaugeMetricFamily(
+        "pressroom_paused",
+        "Queues, kinds, providers and accounts that an operator has paused.",
+        labels=["scope", "name"],
+    )
     named = Counter((one.scope, "" if one.scope == "account" else one.name) for one in pauses)
     for labels, number in named.items():
         family.add_metric(labels, number)

@@ -21,6 +21,7 @@ from workers.engines.registry import load_engines  # noqa: E402
 PAGE, PICTURES = ROOT / "docs" / "engines.md", ROOT / "docs" / "pictures"
 START, END = "<!-- made by docs/make_examples.py -->", "<!-- end -->"
 STYLES = ("illustration", "abstract", "minimalist")
+LANGUAGES = ("en", "es", "fr", "de")
 
 #: A third of a cover's size, as three stand side by side.
 WIDTH, HEIGHT, GAP = 400, 210, 8
@@ -46,11 +47,9 @@ def _examples() -> Iterator[str]:
 
 
 def chosen_posts() -> list[Any]:
-    """Return the sample posts that the page shows: the first of each language."""
-    first: dict[str, Any] = {}
-    for post in _samples().POSTS:
-        first.setdefault(post.language, post)
-    return list(first.values())
+    """Return the sample posts that the page shows: the first of each of four languages."""
+    posts = _samples().POSTS
+    return [next(post for post in posts if post.language == language) for language in LANGUAGES]
 
 
 def _example(index: int, sample: Any, writer: Any, painter: Any) -> str:

@@ -14,7 +14,9 @@ def make_table() -> str:
 
     rows: dict[tuple[str, str], list[str]] = {}
     for model in read_catalogue().values():
-        rows.setdefault((model.origin, model.licence), []).append(f"`{model.name}`")
+        origin = model.origin.removeprefix("Piper (rhasspy/piper-voices); ")
+        origin = origin.replace("; trained from the voice lessac", " †")
+        rows.setdefault((origin, model.licence), []).append(f"`{model.name}`")
     lines = [f"| {', '.join(names)} | {origin} | {licence} |" for (origin, licence), names in rows.items()]
     return "\n".join(["| model | made by | licence |", "|---|---|---|", *lines, ""])
 

@@ -92,7 +92,7 @@ class SiteChangeRow(Row, table=True):
         CheckConstraint(one_of("state", CHANGE_STATES), name="site_change_state_check"),
         UniqueConstraint("run_id", "target", "field"),
         Index("site_change_job_idx", "job_id", postgresql_where=text("state = 'found' AND job_id IS NOT NULL")),
-        # What podcasts are looked up for each second.
+        # Podcasts are looked up by it each second.
         Index("site_change_audio_idx", "run_id", postgresql_where=text("field = 'audio' AND state = 'written'")),
     )
 

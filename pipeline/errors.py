@@ -120,7 +120,7 @@ class AccountSuspended(Forbidden):
     """The operator has suspended the account: nothing is done for it, and what ran was ended."""
 
     code = "account_suspended"
-    message = "The account is suspended. Ask the operator of this service; what is stored stays as it was."
+    message = "The account is suspended. Ask the operator of this service; your data stays as it was."
 
 
 class NotFound(PressroomError):
@@ -203,6 +203,6 @@ class NotReady(PressroomError):
 
 
 class InvalidSetting(PressroomError):
-    """A setting's name or file can't be used; the message says which, and what was meant."""
+    """A setting's name or file can't be used; the message names it, and the nearest name."""
 
     code = "invalid_setting"

@@ -239,7 +239,7 @@ class Kind(Generic[R, I, O]):
 
     @classmethod
     def origin(cls, engine: str | None) -> Origin | None:
-        """Return the origin of what engines such as llm+drawn made: the strongest of theirs; None: nothing is made."""
+        """Return the strongest origin of engines such as llm+drawn; None if nothing was made."""
         if not cls.origins or not engine:
             return None
         found = {cls.origins.get(name, cls.origins[""]) for name in engine.split("+")}

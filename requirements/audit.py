@@ -25,7 +25,7 @@ NOT_LOOKED_UP = 3
 
 @dataclass
 class Looked:
-    """What a service said."""
+    """The answer of a service."""
 
     service: str
     #: Why it could not be asked; empty when it answered.

@@ -23,7 +23,7 @@ class KeyVerificationRequest(BaseModel):
 
 
 class KeyVerification(TypedDict):
-    """Whether a key is valid, and whose it is."""
+    """A key's validity, and its account."""
 
     valid: bool
     subscription_tier: NotRequired[str]
@@ -41,7 +41,7 @@ class VerifyKey(Resource):
         summary="Verify an API key and return its account. Free of charge.",
         body=KeyVerificationRequest,
         example={"api_key": "pr_live_…"},
-        replies={200: Reply("Whether the key is valid.", KeyVerification)},
+        replies={200: Reply("The key, if it is valid.", KeyVerification)},
         errors=(400, 413, 415, 429, 500, 503),
         is_open=True,
     )

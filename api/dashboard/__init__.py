@@ -1,6 +1,6 @@
 """Dashboard: the pages for people, under /dashboard. Modules and folders in `pages`, of capabilities too, are found.
 
-A page is one module and one template (docs/dashboard.md shows both):
+A page is one module and one template (docs/dashboard.md, Adding a page):
 
 - `PAGE = Page(path, title, section)` adds it to the navigation; `PAGES` is a list of several. `operators_only=True`
   hides it from everybody else.

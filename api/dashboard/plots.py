@@ -60,7 +60,7 @@ class Plot:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to see."""
+        """Return whether there is nothing to see."""
         return not self.rows
 
 

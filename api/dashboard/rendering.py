@@ -1,4 +1,4 @@
-"""Rendering: pages made of templates, with what all pages have; and what pages answer besides."""
+"""Rendering: pages made of templates, with their common parts; redirects and other answers of pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -39,7 +39,7 @@ class FormField:
 
     @property
     def is_optional(self) -> bool:
-        """Whether to mark it as optional; another field may replace a list."""
+        """Return whether to mark it as optional; another field may replace a list."""
         return not self.is_required and self.default is None and self.type not in ("file", "lines")
 
     @property

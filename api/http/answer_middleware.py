@@ -16,7 +16,7 @@ import falcon.asgi
 TYPES = frozenset(("application/json", "text/csv"))
 #: Level 5 takes a third less time than the usual 9, for one per cent more bytes.
 LEVEL = 5
-#: What is larger is compressed in a thread: 64 KiB take about a millisecond.
+#: Larger answers are compressed in a thread: 64 KiB take about a millisecond.
 IN_PLACE_BYTES = 64 * 1024
 #: `*` means every other coding; a quality of 0 refuses.
 CODING = re.compile(r"\s*(gzip|x-gzip|\*)\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?", re.IGNORECASE)

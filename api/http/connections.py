@@ -89,7 +89,7 @@ class ClientConnection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no t
 
     @property
     def is_new(self) -> bool:
-        """Whether no request has arrived yet."""
+        """Return whether no request has arrived yet."""
         return bool(self.req_count <= 1)
 
     def close_if_idle(self) -> None:

@@ -42,7 +42,7 @@ class Operation:
     example: Json | None = None
     #: Statuses of errors beside the shared ones.
     errors: tuple[int, ...] = ()
-    #: Whether it takes no API key; it then answers with the errors above alone.
+    #: True if it takes no API key; it then answers with the errors above alone.
     is_open: bool = False
 
     def __call__(self, method: Method) -> Method:

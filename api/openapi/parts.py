@@ -1,4 +1,4 @@
-"""OpenAPI parts: what routes share, and the schemas of models."""
+"""OpenAPI parts: the common parts of routes, and the schemas of models."""
 
 import json
 import re
@@ -87,7 +87,7 @@ class Error(TypedDict):
 
     error: Annotated[str, Field(description="The type of the error.")]
     message: NotRequired[
-        Annotated[str, Field(description="What happened, with value, limit and remedy. /tts/batch: in `error`.")]
+        Annotated[str, Field(description="The fault, with value, limit and remedy. /tts/batch: in `error`.")]
     ]
     code: Annotated[str, Field(description="Stable, for programs to match on.")]
     request_id: Annotated[str, Field(description="Identifies the request in our logs.")]

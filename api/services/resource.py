@@ -1,4 +1,4 @@
-"""Resource: the base of what answers a route, and the small body of a request that changes something."""
+"""Resource: the base class of routes, and the small body of a request that changes something."""
 
 import falcon.asgi
 

@@ -35,7 +35,7 @@ class Feed:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the first part exists."""
+        """Return whether the first part exists."""
         return self.parts.count > 0
 
     def tell(self, parts: Parts | None = None, *, has_ended: bool = False) -> None:

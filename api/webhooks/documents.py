@@ -70,7 +70,7 @@ class AccountWebhookDocument(WebhookSettingsDocument):
     """One of the account's webhooks."""
 
     id: UUID
-    is_default: bool = Field(description="Whether it is the one that PUT /webhooks sets.")
+    is_default: bool = Field(description="True if it is the one that PUT /webhooks sets.")
 
     @classmethod
     def of_one(cls, webhook: AccountWebhook) -> Self:
@@ -114,7 +114,7 @@ class WebhookDelivery(BaseModel):
     job_id: UUID | None
     state: State
     attempts: int
-    is_sending: bool = Field(description="Whether an attempt is under way.")
+    is_sending: bool = Field(description="True while an attempt is under way.")
     status: int | None = Field(description="HTTP status of the last attempt.")
     error: str | None
     created_at: Timestamp

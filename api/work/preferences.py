@@ -31,7 +31,7 @@ class Preference:
 
     @property
     def is_immediate(self) -> bool:
-        """Whether the client does not wait at all."""
+        """Return whether the client does not wait at all."""
         return self.patience is not None and not self.patience
 
 

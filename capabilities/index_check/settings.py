@@ -240,7 +240,7 @@ class IndexRetention(Section):
     section = "retention"
 
     index_days: float = Field(30, gt=0, description="URLs of index jobs, and what was found out about them.")
-    change_days: float = Field(365, gt=0, description="What index monitors have found out.")
+    change_days: float = Field(365, gt=0, description="Changes that index monitors have found.")
 
 
 SECTIONS = (SearchSettings, SubmissionSettings, IndexLimits, IndexWork, IndexRetention)

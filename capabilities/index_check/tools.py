@@ -15,7 +15,7 @@ TOOLS = (
     Tool(
         "list_checked_pages",
         "/indexing/jobs/{job_id}/urls",
-        "List the pages of a check with their answers and, for a missing page, what keeps it out. Free.",
+        "List the pages of a check with their answers and, for a missing page, the cause. Free.",
         fields=("job_id", "status", "reason", "limit", "offset"),
         method="GET",
     ),

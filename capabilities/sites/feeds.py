@@ -19,7 +19,7 @@ TOKEN_BYTES = 24
 MOST_EPISODES = 300
 #: An episode whose audio could not be copied is tried again after this time.
 AGAIN = timedelta(minutes=5)
-#: What directories sort podcasts by (podcasters.apple.com, Apple Podcasts categories).
+#: Directories sort podcasts by these (podcasters.apple.com, Apple Podcasts categories).
 CATEGORIES = (
     "Arts", "Business", "Comedy", "Education", "Fiction", "Government", "Health & Fitness", "History", "Kids & Family",
     "Leisure", "Music", "News", "Religion & Spirituality", "Science", "Society & Culture", "Sports", "TV & Film",

@@ -21,7 +21,7 @@ CAMERA_NAME = re.compile(
     r"(?:img|dsc[nf_]?|p|pic|pxl|image|photo|screen ?shot|whatsapp image)?[\W_]*\d[\d\W_]*(?:at|am|pm)?[\d\W_]*",
     re.IGNORECASE,
 )
-#: What ends a paragraph for a reader.
+#: Elements that end a paragraph for a reader.
 BLOCK_END = re.compile(
     r"</(?:p|div|h[1-6]|li|blockquote|figcaption|t[dhr]|pre|section|article)\s*>|<br\s*/?>", re.IGNORECASE
 )

@@ -15,7 +15,7 @@ from pipeline.usage.usage_days import used_sql
 REQUESTS = "Most requests per minute; null for the account's limit."
 CREDITS = "Most credits per calendar month (UTC); null for no limit."
 ROUTES = "Paths that it may use, such as /tts; null for all."
-PRIORITY = "Of its requests that name none; orders the account's own jobs alone."
+PRIORITY = "Priority of requests that name none; it orders the account's own jobs alone."
 
 
 class Key(BaseModel):

@@ -1,1 +1,1 @@
-"""Downloads of what users point at, guarded: they connect to allowed addresses alone (docs/downloads.md)."""
+"""Downloads of URLs that users name, guarded: they connect to allowed addresses alone (docs/downloads.md)."""

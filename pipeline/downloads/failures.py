@@ -1,4 +1,4 @@
-"""Failures: what an exception of a request means, in words for who sent the URL."""
+"""Failures: the meaning of a request's exception, for the sender of the URL."""
 
 import socket
 from dataclasses import dataclass

@@ -53,11 +53,11 @@ class JobDocument:
     started_at: Timestamp | None
     finished_at: Timestamp | None
     expires_at: Timestamp | None
-    engine: Annotated[str | None, Field(description="What did the work.")]
+    engine: Annotated[str | None, Field(description="The engine that did the work.")]
     route: str
     source: str | None
     priority: Annotated[Priority, Field(description="Among its account's jobs.")]
-    name: Annotated[str | None, Field(description="What the request calls it, where its kind has names.")]
+    name: Annotated[str | None, Field(description="The request's name for it, if its kind has names.")]
     request_id: str
     links: dict[str, str]
 

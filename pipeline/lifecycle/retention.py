@@ -15,7 +15,7 @@ from pipeline.lifecycle.sweep import SWEEP_ROWS
 #: Why a job is not kept, or not let go.
 KeepRefusal = Literal["missing", "open", "gone", "too_many"]
 #: Stands in place of a deleted job's error message, which may have quoted the request.
-DELETED_MESSAGE = "What was asked and answered has been deleted."
+DELETED_MESSAGE = "The request and its result have been deleted."
 
 
 def keep(job_id: UUID, account_id: UUID, *, keeps: bool, most: int) -> Statement[KeepRefusal | None]:

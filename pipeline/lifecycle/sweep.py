@@ -28,7 +28,7 @@ CRASHED = {
     "status": 500,
     "error": "Internal Server Error",
     "code": "worker_crashed",
-    "message": f"The work ended its process {MAX_CRASHES} times and was given up. Only what was delivered is charged.",
+    "message": f"The work ended its process {MAX_CRASHES} times and was given up. Only delivered items are charged.",
 }
 
 SUSPENDED = {

@@ -1,1 +1,1 @@
-"""Marks: who signs what is made here, and receipts. docs/marking.md explains them to operators."""
+"""Marks: the signer of our files, and receipts. docs/marking.md explains them to operators."""

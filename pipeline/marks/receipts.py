@@ -46,8 +46,10 @@ class ReceiptItem(BaseModel):
     index: int
     state: str
     credits: int
-    output_sha256: str | None = Field(description="Of the stored result as canonical JSON; null if there is none.")
-    files_sha256: list[str] = Field(description="Of the delivered files, as they were stored.")
+    output_sha256: str | None = Field(
+        description="SHA-256 of the stored result as canonical JSON; null if there is none."
+    )
+    files_sha256: list[str] = Field(description="SHA-256 of each delivered file, as it was stored.")
     models: dict[str, str | None] = Field(description="Models by name, with the SHA-256 of their weights, if known.")
     tokens: dict[str, TokenCount] = Field(default={}, description="By engine, as its server counts them.")
 

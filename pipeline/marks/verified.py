@@ -16,7 +16,7 @@ class Verified(Stored):
         description="signed: as it was made; altered: changed since; tagged: marked, not signed, as streams are; "
         "foreign: signed by another program; unmarked: no mark, or one that was removed."
     )
-    is_trusted: bool = Field(False, description="Whether this Pressroom, or its operator's certificate, signed it.")
+    is_trusted: bool = Field(False, description="True if this Pressroom, or its operator's certificate, signed it.")
     signer: str | None = Field(None, description="The name in the signer's certificate.")
     origin: Origin | None = None
     source: str | None = Field(None, description="IPTC's digital source type, such as trainedAlgorithmicMedia.")

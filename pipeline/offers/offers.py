@@ -65,7 +65,7 @@ def order_offers(settings: Settings, offers: Sequence[Offer]) -> Offers:
 
 
 def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
-    """Publish what this process's engines can do."""
+    """Publish the offers of this process's engines."""
     rows = [asdict(offer) for offer in offers]
     return Statement(
         "INSERT INTO offer (family, engine, ready, needs, place, content, updated_at)"

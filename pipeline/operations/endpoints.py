@@ -28,7 +28,7 @@ class StoredEndpoint:
 
 
 def read_stored() -> Statement[list[StoredEndpoint]]:
-    """Read what operators have added, by name."""
+    """Read the endpoints that operators have added, by name."""
     return Statement(
         "SELECT name, settings, sealed_key, updated_at FROM endpoint ORDER BY name", {}, rows_of(StoredEndpoint)
     )
@@ -68,7 +68,7 @@ def remove(name: str) -> Statement[bool]:
 
 
 def forget_offers(engines: Sequence[str]) -> Statement[None]:
-    """Delete what engines have offered that are gone."""
+    """Delete the offers of engines that are gone."""
     return Statement(
         "DELETE FROM offer WHERE engine = ANY(%(engines)s) RETURNING 1 AS gone", {"engines": list(engines)}, nothing
     )

@@ -1,4 +1,4 @@
-"""Engines: what pools have said of theirs, for operators."""
+"""Engines: the reports of pools about their engines, for operators."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class EngineState:
 
 
 def read_engines() -> Statement[list[EngineState]]:
-    """Read what pools have said of their engines, by family, in their order of preference."""
+    """Read the pools' reports about their engines, by family, in order of preference."""
     return Statement(
         "SELECT family, engine, place, ready, needs, content, updated_at FROM offer ORDER BY family, place, engine",
         {},

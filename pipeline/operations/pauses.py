@@ -71,7 +71,7 @@ def list_providers(settings: Settings) -> Statement[list[str]]:
 
 
 def check_pause(kinds: Kinds, providers: Sequence[str], scope: str, name: str, reason: str = "") -> None:
-    """Refuse what can't be paused. Raises InvalidRequest."""
+    """Refuse a scope that can't be paused. Raises InvalidRequest."""
     known = {"queue": queues(kinds), "kind": list(kinds), "provider": providers}
     if scope not in PAUSE_SCOPES:
         raise InvalidRequest(f"{scope[:20]!r} can't be paused; {', '.join(PAUSE_SCOPES)} can.")

@@ -1,4 +1,4 @@
-"""Processes: what runs on all machines, and how much memory each takes. Each tells it itself, in one Redis hash."""
+"""Processes: the programs on all machines, and their memory. Each reports itself in one Redis hash."""
 
 import json
 import os

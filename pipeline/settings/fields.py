@@ -33,7 +33,7 @@ def engines_field() -> Any:
 
 
 class FetchSettings(BaseModel):
-    """Downloads of what users point at."""
+    """Downloads of URLs that users name."""
 
     allow_networks: Networks = Field(
         "", description="CIDRs, separated by commas, that may be reached although they are private, on any port."

@@ -139,7 +139,7 @@ class RetentionSettings(BaseModel):
     function_days: float = Field(
         30, gt=0, description="The database's functions of another version, once no process uses them."
     )
-    delivery_days: float = Field(30, gt=0, description="What was sent to webhooks.")
+    delivery_days: float = Field(30, gt=0, description="Deliveries to webhooks.")
 
 
 class WebhookSettings(BaseModel):
@@ -148,8 +148,8 @@ class WebhookSettings(BaseModel):
     timeout_seconds: float = Field(15.0, gt=0, description="Longest wait for a webhook's answer.")
     retry_hours: float = Field(24.0, ge=0, description="How long an event is sent again that was not taken.")
     at_once: int = Field(64, ge=1, description="Events that a sweep sends at once.")
-    at_once_per_account: int = Field(16, ge=1, description="Of these, events of one account, of all sweeps together.")
-    at_once_per_host: int = Field(4, ge=1, description="Of these, events to one host, of all sweeps together.")
+    at_once_per_account: int = Field(16, ge=1, description="Events of one account at once, by all sweeps together.")
+    at_once_per_host: int = Field(4, ge=1, description="Events to one host at once, by all sweeps together.")
     secret_overlap_hours: float = Field(24.0, ge=0, description="How long the secret before a new one signs as well.")
 
 

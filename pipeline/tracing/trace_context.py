@@ -24,7 +24,7 @@ def trace_id_of(request_id: str) -> str:
 
 
 def span_id_of(request_id: str) -> str:
-    """Return the span of a request, which what it leads to is under; 16 hex digits."""
+    """Return the span of a request, the parent of all that it causes; 16 hex digits."""
     return hashlib.blake2b(request_id.encode(), digest_size=8, person=b"span").hexdigest()
 
 

@@ -55,7 +55,7 @@ GROUP BY 1, 2, 3, 4
 
 
 def read_used(account_id: UUID, span: DaySpan) -> Statement[list[Used]]:
-    """Read what an account has used in a span."""
+    """Read an account's usage in a span."""
     return Statement(_USED, {"account": account_id, "first": span.first, "last": span.last}, rows_of(Used))
 
 

@@ -1,4 +1,4 @@
-"""Redis away: what its client raises when it can't be reached."""
+"""Redis away: the errors of its client when it can't be reached."""
 
 from redis.exceptions import RedisError
 

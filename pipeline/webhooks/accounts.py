@@ -161,12 +161,12 @@ def add_to_webhooks(webhook: NewWebhook, *, most: int) -> Sequence[Statement[Any
 
 
 def move_webhook(webhook_id: UUID, url: str) -> Statement[None]:
-    """Give a webhook another address; its secret stays, and what is still to be sent goes to the new one."""
+    """Give a webhook another address; its secret stays, and pending events go to the new one."""
     return Statement(
         "UPDATE webhook SET url = %(url)s WHERE id = %(id)s RETURNING id", {"id": webhook_id, "url": url}, nothing
     )
 
 
 def delete_webhook(webhook_id: UUID) -> Statement[None]:
-    """Forget a webhook, and what is still to be sent to it."""
+    """Forget a webhook, and its pending events."""
     return Statement("DELETE FROM webhook WHERE id = %(id)s RETURNING id", {"id": webhook_id}, nothing)

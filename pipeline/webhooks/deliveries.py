@@ -17,7 +17,7 @@ from pipeline.database import Statement, nothing, rows_of
 PAUSES = tuple(
     timedelta(seconds=seconds) for seconds in (5, 5 * 60, 30 * 60, 2 * 3_600, 5 * 3_600, 5 * 3_600, 5 * 3_600)
 )
-#: So that what failed together is not sent together again.
+#: Spreads retries of deliveries that failed together.
 JITTER = 0.1
 #: States of a delivery, as `models.webhooks` has it for its CHECK.
 STATES = ("pending", "delivered", "failed")

@@ -26,5 +26,5 @@ EVENTS = (*JOB_EVENTS, MONITOR_CHANGED)
 
 
 def event_body(event: str, data: Mapping[str, Any], now: datetime) -> str:
-    """Return an event as it is sent: its type, when it happened, and what."""
+    """Return an event as it is sent: its type, time and data."""
     return to_json({"type": event, "timestamp": timestamp(now), "data": data}).decode()

@@ -34,7 +34,7 @@ def create(
     route: Annotated[
         list[str] | None, typer.Option(help="Allow only this path, such as /tts; may be given again.")
     ] = None,
-    priority: Annotated[str, typer.Option(help=f"Of its requests: {', '.join(PRIORITIES)}.")] = "normal",
+    priority: Annotated[str, typer.Option(help=f"Priority of its requests: {', '.join(PRIORITIES)}.")] = "normal",
     as_json: Annotated[bool, typer.Option("--json", help="Print key_id and api_key as JSON.")] = False,
     data: Data = None,
 ) -> None:

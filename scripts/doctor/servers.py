@@ -58,7 +58,7 @@ def check_store(settings: Settings) -> str:
     try:
         artifacts.put(key, data)
         if artifacts.get(key) != data:
-            raise PressroomError("What was written is not what was read.")
+            raise PressroomError("The file read differs from the file written.")
         artifacts.delete(key)
     except StoreUnavailable as error:
         raise PressroomError(f"{store_url(settings)}: {str(error.__cause__).partition(chr(10))[0]}") from error

@@ -56,13 +56,8 @@ SHOWN = re.compile(
 INTRODUCTION = f"""# Soak
 
 Does Pressroom leak? `make soak HOURS=2` runs a whole system under mixed load. Every {APART_SECONDS:g} seconds it
-measures memory, descriptors, threads, connections, rows, keys and files, and it fails if one of them grows. It
-writes this page.
-
-Results are kept for about a minute and summaries of jobs for two, so jobs are soon deleted as fast as they are
-made. Records that outlive the run can only grow, and are marked **by design**: the ledger (`credit_entry`), which
-also fills PostgreSQL's buffers; rows that are kept for days; the log; and artifacts, in a folder for each day.
-After the run the folders of all days are deleted, and no artifact may be left.
+measures memory, descriptors, threads, connections, rows, keys and files. It fails if one of them grows, and writes
+this page. Records that outlive the run, such as the ledger and the log, can only grow, and are marked **by design**.
 
 The first third of the run is left out, because caches fill. Over the rest:
 
@@ -72,8 +67,6 @@ The first third of the run is left out, because caches fill. Over the rest:
 - `{LOAD}` **falls** if the second half has less than {100 * STEADY:.0f} % of the first, and that fails the run too:
   a leak could hide behind less load.
 - Everything else is **flat**.
-
-Memory is a process's own. The orphan reaper is a process that ends what a killed supervisor leaves running.
 
 """
 

@@ -32,14 +32,12 @@ CRASH_POINTS = {
 }
 INTRODUCTION = """# Faults
 
-Can a crash lose a job, run it twice, or charge for it twice? `make faults` tries to make that happen. It runs a
-whole system of real processes under mixed load (speech, transcripts, alt texts, posts, index checks, webhooks) and
-strikes it. Proxies before PostgreSQL, Redis and the API delay, cut, silence or slow their connections. Clients
-repeat each request under one Idempotency-Key until it is answered.
+`make faults` tries to lose a job, to run it twice, or to charge for it twice. It runs a whole system of real processes
+under mixed load and strikes it; proxies before PostgreSQL, Redis and the API delay, cut, silence or slow their
+connections. Clients repeat each request under one Idempotency-Key until it is answered.
 
-After each fault, every job must have ended, every request must have exactly one job, and the ledger and the
-counters of open items must be exact. At the end every webhook must have arrived, and every result must be complete.
-`make test` strikes with one fault at a time, and cuts off machines ([many machines](operations.md#on-many-machines)).
+After each fault, every job must have ended, every request must have exactly one job, and the ledger must be exact.
+At the end every webhook must have arrived, and every result must be complete.
 
 ```sh
 make faults                                   # 60 s for each fault, and 2,000 kills: about 80 minutes
@@ -49,21 +47,17 @@ make faults ONLY='Redis'                      # faults with that in their name
 
 - **strikes**: kills, restarts, connections cut, or pieces of data that a proxy held up.
 - **jobs**: requests answered meanwhile. **before**: answers a second before the fault.
-- **back to 95 %**: seconds from the end of the fault until that rate was back. The aim is 30 s. The clients keep
-  all cores busy, so other work on the machine counts too; a fault that misses the aim strikes again, in a row of
-  its own, and the run fails if it misses again. The run also fails if the rates sink over time faster than the
-  machine's own speed.
+- **back to 95 %**: seconds from the end of the fault until that rate was back. The aim is 30 s. A fault that misses it
+  strikes again, in a row of its own, and the run fails if it misses again or if the rates sink over time.
 
-An item whose worker crashes three times is given up, because the item may be the cause. Random kills could do that
-too, so the test waits while an item has two crashes. Even so, at most 5 items may be given up.
+An item whose worker crashes three times is given up, because the item may be the cause. At most 5 items may be.
 
 """
 
 CRASH_POINTS_INTRODUCTION = """## Crash points
 
 Each kind of work runs once for each call to PostgreSQL, Redis, the store, a file, a socket or a program, and its
-process dies before or after that call. Then the work goes on elsewhere, and the same promises must hold. `out/` has
-the full tables.
+process dies before or after that call. Then the same promises must hold.
 
 | process | kinds of work | calls | deaths |
 |---|--:|--:|--:|

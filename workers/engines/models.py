@@ -1,4 +1,4 @@
-"""Models: what engines share that run a model: where its files come from, and on which device it runs."""
+"""Models: the common parts of engines with a model: the source of its files, and its device."""
 
 import hashlib
 import ssl

@@ -120,7 +120,7 @@ class BackgroundFetch:
         return (not self._engines or model.engine in self._engines) and getattr(own, "model", None) is None
 
     def _try(self) -> bool:
-        """Download what is missing, each model whatever became of the others; return whether all of it is here now."""
+        """Download each missing model, even if others fail; return whether all are here now."""
         try:
             with exclusive(self._store.root / PARTIAL / f"{self._family}.background", wait=False) as is_held:
                 for model in self._automatic() if is_held else ():

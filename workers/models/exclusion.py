@@ -1,4 +1,4 @@
-"""Exclusion: what only one process of this machine does at a time."""
+"""Exclusion: work that only one process of this machine does at a time."""
 
 import fcntl
 from collections.abc import Callable, Iterator

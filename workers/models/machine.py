@@ -1,4 +1,4 @@
-"""Machine: what this computer, or the container that we are in, has to run models with."""
+"""Machine: the memory, cores and GPUs of this computer or container, for running models."""
 
 import ctypes
 import importlib.util

@@ -1,4 +1,4 @@
-"""Claiming: what a process may take on next, by its free slots and its handlers' gates."""
+"""Claiming: the items that a process may take next, by its free slots and its handlers' gates."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -24,7 +24,7 @@ Routes = Annotated[list[str], Field(min_length=1, max_length=MAX_ROUTES)]
 class KeyRequest(Request):
     """A new key."""
 
-    name: Name = Field(description="What you use the key for.")
+    name: Name = Field(description="The use of the key.")
     requests_per_minute: Requests | None = Field(None, description=REQUESTS)
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)
@@ -42,7 +42,7 @@ class KeyChanges(Request):
 
     cleared: ClassVar[frozenset[str]] = frozenset({"requests_per_minute", "credits_per_month", "routes"})
 
-    name: Name | None = Field(None, description="What the key is for.")
+    name: Name | None = Field(None, description="The use of the key.")
     requests_per_minute: Requests | None = Field(None, description=REQUESTS)
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)

@@ -27,7 +27,7 @@ MAX_ID = 9_999_999_999
 FIRST_DAY = day("from", "First day (UTC). Default: 29 days before the last.")
 LAST_DAY = day("to", f"Last day (UTC). Default: today. A report covers at most {MAX_DAYS} days.")
 ROWS_BY = choice(
-    "by", "What each row stands for. Without any of these parameters the answer is the total usage.", list(COLUMNS)
+    "by", "The subject of each row. Without any of these parameters the answer is the total usage.", list(COLUMNS)
 )
 #: No default in the document: generated clients would send it, and get a report in place of the total.
 FORMAT = choice("format", "csv: the rows as a file. Default: json.", FORMATS)

@@ -19,7 +19,7 @@ AT_ONCE = 2
 
 
 class NotSignedIn(Forbidden):
-    """It can't be said who it is; whether the e-mail or the password is wrong is not told."""
+    """The sign-in failed; the answer doesn't say whether the e-mail or the password was wrong."""
 
     code = "sign_in_refused"
 

@@ -1,1 +1,1 @@
-"""Pages: what each needs of the database, and the resources that answer with it."""
+"""Pages: the rows that each needs, and the resources that answer with them."""

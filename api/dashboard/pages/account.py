@@ -32,7 +32,7 @@ class AccountPage(Resource):
         await self._show(req, resp, {})
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Change e-mail and password; whoever is signed in elsewhere with the old password is signed out."""
+        """Change e-mail and password; other sessions that began with the old password end."""
         sessions = self._services.sessions
         session = await sessions.require(req, resp)
         form = await read_form(req, session)

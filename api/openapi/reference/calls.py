@@ -16,9 +16,9 @@ class Method:
     #: The field or file that is positional; others are keyword arguments, renamed by `rename`.
     first: str = ""
     rename: Mapping[str, str] = field(default_factory=dict)
-    #: Whether it takes the whole body as one argument.
+    #: True if it takes the whole body as one argument.
     takes_body: bool = False
-    #: Whether it returns an iterator.
+    #: True if it returns an iterator.
     is_stream: bool = False
     #: The attribute of the result to print.
     shows: str = ""

@@ -31,7 +31,7 @@ class Sample:
     method: str
     path: str
     wants_key: bool
-    #: Whether it makes a job and takes `Prefer`.
+    #: True if it makes a job and takes `Prefer`.
     is_work: bool
     query: Mapping[str, str]
     #: None: no body is sent.
@@ -45,7 +45,7 @@ class Sample:
 
     @property
     def is_form(self) -> bool:
-        """Whether the body is a form."""
+        """Return whether the body is a form."""
         return bool(self.form or self.files)
 
     @property

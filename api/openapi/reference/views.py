@@ -57,7 +57,7 @@ class OperationView:
 
     @property
     def is_form(self) -> bool:
-        """Whether it is sent as a form."""
+        """Return whether it is sent as a form."""
         return self.media == FORM_TYPE
 
 

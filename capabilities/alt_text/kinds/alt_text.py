@@ -74,7 +74,7 @@ class AltText(Kind[AltTextRequest, PictureInput, PictureTexts]):
     origins = ORIGINS
 
     def check(self, request: AltTextRequest, offers: Offers) -> None:
-        """Refuse what is no URL and no picture, and a language that no engine writes."""
+        """Refuse invalid URLs and pictures, and a language that no engine writes."""
         if is_inline(request.image_url):
             check_inline(request.image_url)
         # The worker checks the address that it leads to.

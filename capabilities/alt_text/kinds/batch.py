@@ -38,7 +38,9 @@ class BatchImage(Hinted):
     """One picture, and what texts of it."""
 
     image_url: ImageUrl
-    name: str = Field("", max_length=MAX_NAME, description="What you call it, such as its file's name; answered back.")
+    name: str = Field(
+        "", max_length=MAX_NAME, description="Your name for it, such as its file's; the answer repeats it."
+    )
     mode: Literal["short", "long", "seo", "all"] = Field("short", description="all: the three texts, for one credit.")
     language: Language = "en"
     source: Source | None = Field(None, description="Where the picture comes from.")

@@ -1,4 +1,4 @@
-"""Fields: what the kinds that describe pictures have in common: input, output, languages and price."""
+"""Fields: the common parts of kinds that describe pictures: input, output, languages and price."""
 
 import base64
 import binascii

@@ -36,7 +36,7 @@ class BookFileRequest(Request):
     loudness: Loudness = Field(
         "podcast", description="podcast: -16 LUFS, peaks under -1 dB; acx: -19 LUFS, peaks under -3 dB, as ACX asks."
     )
-    report: bool = Field(False, description="Answer with JSON: a link to the file, and what was measured by chapter.")
+    report: bool = Field(False, description="Answer with JSON: a link to the file, and measurements by chapter.")
     picture: Literal["upload:cover"] | None = Field(
         None, description="Set by a form's file `cover`. Default: the manuscript's cover."
     )
@@ -83,13 +83,13 @@ class MadeBook(Stored):
 
 
 class BookReport(BaseModel):
-    """A file and what was measured; the link needs no key and works until the job's result expires."""
+    """A file and its measurements; the link needs no key and works until the job's result expires."""
 
     url: str
     content_type: str
     seconds: float
     chapters: list[MeasuredChapter]
-    acx: bool = Field(description="Whether all chapters are within -23 to -18 dB RMS, peaks -3 dB, noise -60 dB.")
+    acx: bool = Field(description="True if all chapters are within -23 to -18 dB RMS, peaks -3 dB, noise -60 dB.")
 
 
 class BookFile(Kind[BookFileRequest, BookFileInput, MadeBook]):

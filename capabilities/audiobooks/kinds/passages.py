@@ -1,4 +1,4 @@
-"""Passages: a chapter in parts that are spoken apart, and what each of them costs."""
+"""Passages: the parts of a chapter that are spoken apart, with their prices."""
 
 import re
 from collections.abc import Iterator

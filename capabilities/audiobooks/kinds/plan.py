@@ -1,4 +1,4 @@
-"""Plan: reads a manuscript, and tells its chapters, what is left out, and the price, before anything is spoken."""
+"""Plan: reads a manuscript, and returns its chapters, omissions and price, before anything is spoken."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -48,7 +48,7 @@ class PlanRequest(Request):
     )
     upload: UUID | None = Field(None, description="A complete upload of POST /uploads, of up to 100 MB.")
     read: Annotated[list[Extra], BeforeValidator(_listed)] = Field(
-        [], description="What else to read, of footnotes, tables, code, page_numbers and pictures (their alt texts)."
+        [], description="Further parts to read: footnotes, tables, code, page_numbers, pictures (their alt texts)."
     )
     language: LanguageCode | None = Field(None, description="Language of the book. Default: found in its text.")
     name: str = Field("", max_length=200, description="The file's name, where a form does not tell it.")

@@ -25,7 +25,7 @@ BREAKS = frozenset(
     {"p", "div", "li", "blockquote", "section", "article", "dd", "dt", "figure", "figcaption", "hr", "ul", "ol", "dl"}
     | {"table", "tr", "pre", "body", "header", "footer", "main", "aside", "address"}
 )
-#: What a line without a word is read as, such as three asterisks.
+#: The pause for a line without a word, such as three asterisks.
 SCENE_BREAK = "[pause 2s]"
 
 

@@ -30,7 +30,7 @@ class ChapterProgress(BaseModel):
     passages: int
     spoken: int
     failed: int
-    seconds: float = Field(description="Of sound, so far.")
+    seconds: float = Field(description="Length of the sound so far.")
 
 
 class BookProgress(BaseModel):

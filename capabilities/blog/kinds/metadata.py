@@ -58,7 +58,7 @@ class BlogMetadataRequest(Request):
         DEFAULT_STYLE, description="If it can't be made here, you get the nearest one, and image_note says so."
     )
     image_title: bool = Field(
-        True, description="Whether drawn pictures show the title; set false where your theme shows it."
+        True, description="Show the title on drawn pictures; set false where your theme shows it."
     )
     language: LanguageTag | None = Field(
         None, description="Language code of the post, such as en, pt-BR or zh-Hant; by default it is detected."

@@ -1,4 +1,4 @@
-"""Known answers: what providers and site services said lately, kept for all processes."""
+"""Known answers: recent answers of providers and site services, shared by all processes."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -31,7 +31,7 @@ class UrlRecord(BaseModel):
 
     id: UUID
     url: str
-    sent_url: str | None = Field(description="What was sent, if the URL was completed: a bare domain.")
+    sent_url: str | None = Field(description="The entry as sent, if it was completed: a bare domain.")
     status: Status
     is_indexed: bool | None
     search_status: str | None = Field(description="The outcome of a submission; null for a check.")

@@ -47,8 +47,8 @@ class MonitorChanges(Request):
     engine: str | None = Field(None, description="null: the operator's order.")
     index: str | None = Field(None, description="null: any.")
     webhook_url: str | None = Field(None, json_schema_extra=ADDRESS, description="null removes it.")
-    diagnose: bool | None = Field(None, description="Whether to find out why pages are not indexed.")
-    until_indexed: bool | None = Field(None, description="Whether to pause once every URL is indexed.")
+    diagnose: bool | None = Field(None, description="Say why pages are not indexed.")
+    until_indexed: bool | None = Field(None, description="Pause once every URL is indexed.")
 
 
 class MonitorSkipped(BaseModel):

@@ -48,7 +48,7 @@ class SpeechBody(Request):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the sound is sent as a whole: a WAV file begins with its length."""
+        """Return whether the sound is sent as a whole: a WAV file begins with its length."""
         return self.response_format == "wav" and self.stream_format is None
 
     def spoken(self) -> SpokenRequest:

@@ -88,7 +88,7 @@ class TranslationBody(Request):
 
     @property
     def is_streamed(self) -> bool:
-        """Whether the text is streamed."""
+        """Return whether the text is streamed."""
         return False
 
     def recording(self) -> RecordingRequest:

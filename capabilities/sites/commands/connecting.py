@@ -28,7 +28,7 @@ def add(
     url: Annotated[str, typer.Argument(help="The address of its home page; without --user and --ghost, of its feed.")],
     user: Annotated[str, typer.Option(help="WordPress: the user that the application password belongs to.")] = "",
     ghost: Annotated[bool, typer.Option("--ghost", help="It is Ghost; an Admin API key is asked for.")] = False,
-    name: Annotated[str | None, typer.Option(help="What you call it; by default its host.")] = None,
+    name: Annotated[str | None, typer.Option(help="Your name for it; by default its host.")] = None,
     account: Account = None,
     data: Data = None,
 ) -> None:
@@ -53,7 +53,7 @@ def add(
 
 @group.command("list")
 def list_all(data: Data = None) -> None:
-    """List the sites with what they can be given."""
+    """List the sites, and the parts that each can get."""
     with open_database(data) as database:
         found = database.run(sites.list_sites())
     rows = [(one.name, one.url, one.known.user, ", ".join(one.known.abilities), one.account_id) for one in found]

@@ -67,10 +67,12 @@ def alt_text(
 @group.command()
 def posts(
     name: Name,
-    part: Annotated[list[Part], typer.Option(help="What posts get where they lack it; may be given several times.")],
+    part: Annotated[
+        list[Part], typer.Option(help="A part that posts get if they lack it; may be given several times.")
+    ],
     post: Annotated[list[str] | None, typer.Option(help="Only this post, by its address; also a draft.")] = None,
     language: Language = None,
-    voice: Annotated[str | None, typer.Option(help="Of audio: a voice of `pressroom voices`.")] = None,
+    voice: Annotated[str | None, typer.Option(help="The voice for audio, from `pressroom voices`.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking; no draft.")] = False,
     at_least: Annotated[float, typer.Option(min=0, max=1, help="With --yes: the least confidence.")] = 0.7,
     again: Annotated[bool, typer.Option("--again", help="Skip what waits for a review, and look anew.")] = False,
@@ -85,7 +87,7 @@ def posts(
 
 @group.command()
 def undo(name: Name, data: Data = None) -> None:
-    """Restore what stood on the site before the last run; what somebody has edited since stays."""
+    """Restore the site's texts from before the last run; later edits of others stay."""
     with open_database(data) as database:
         site = find_site(database, name)
         run = database.run(runs.begin_undo(site.id))

@@ -17,14 +17,18 @@ from scripts.terminal import tell
 @group.command()
 def watch(
     name: Name,
-    part: Annotated[list[Part] | None, typer.Option(help="What new posts get; may be given several times.")] = None,
+    part: Annotated[
+        list[Part] | None, typer.Option(help="A part that new posts get; may be given several times.")
+    ] = None,
     alt_text: Annotated[bool, typer.Option("--alt-text", help="Describe the pictures of new posts.")] = False,
     index: Annotated[bool, typer.Option("--index", help="Tell search engines, and check daily until found.")] = False,
-    at_least: Annotated[float, typer.Option(min=0, max=1, help="Write what is as sure as this; never a draft.")] = 0.7,
+    at_least: Annotated[
+        float, typer.Option(min=0, max=1, help="Write texts that are at least this sure; never a draft.")
+    ] = 0.7,
     off: Annotated[bool, typer.Option("--off", help="Watch it no more.")] = False,
     data: Data = None,
 ) -> None:
-    """Give posts that are published from now on what you choose, without asking; what is doubtful waits for review."""
+    """Add the chosen parts to new posts when they are published; doubtful ones wait for review."""
     with open_database(data) as database:
         site = find_site(database, name)
         needed = [*(NEEDED[one] for one in part or ()), *(["alt_text"] if alt_text else [])]

@@ -20,7 +20,7 @@ Values = Mapping[str, Any]
 
 
 class SiteFacts(BaseModel):
-    """A site as it was looked up: its title, language, whom it takes us for, and what it lets us do."""
+    """A site's title, language and user, and the rights of that user."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -91,7 +91,7 @@ class Connector(Protocol):
     secret: ClassVar[str]
 
     async def look_up(self) -> SiteFacts:
-        """Find out what the site is and lets us do."""
+        """Find out which system the site runs, and what we may do there."""
 
     async def list_pictures(self, cursor: str | None) -> Part:
         """Read a part of the media library, as SitePictures."""

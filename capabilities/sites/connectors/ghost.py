@@ -163,7 +163,7 @@ class Ghost:
             card["alt"] = image.alt or ""
         if _html(tree) != html:
             raise SiteTrouble(
-                "Of a post in Ghost only the texts of pictures and a player at its top can be changed.",
+                "Pressroom can change only the pictures' texts of a Ghost post, and add a player at its top.",
                 code="site_refused",
                 of_target=True,
             )
@@ -172,7 +172,7 @@ class Ghost:
     async def _ask(
         self, method: str, path: str, *, missing: bool = False, target: str | None = None, **options: Any
     ) -> Any:
-        """Return the JSON that was asked for; None for what is `missing`."""
+        """Return the requested JSON; None for the statuses in `missing`."""
         address = f"{self._url}/ghost/api/admin/{path}"
         headers = {"Authorization": f"Ghost {_token(self._key)}", "Accept-Version": "v5.0"}
         reply = await self.exchange.ask(method, address, headers=headers, **options)

@@ -1,4 +1,4 @@
-"""Post: from publication to proof. What it was given, what search engines were told, and whether they show it."""
+"""Post: from publication to proof: its added parts, submissions to search engines, and whether they show it."""
 
 from typing import Any
 

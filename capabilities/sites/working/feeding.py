@@ -45,7 +45,7 @@ class SiteFeeds:
             done += 1
         if time.monotonic() >= self._tidy_at:
             self._tidy_at = time.monotonic() + TIDY_EVERY.total_seconds()
-            # Of removed sites, and of sweeps that were killed. Folders first: an episode's row is older than its files.
+            # Copies of removed sites and killed sweeps. Folders first: an episode's row is older than its files.
             found = self._artifacts.episodes()
             known = database.run(feeds.known_episodes())
             for orphan in found - known:

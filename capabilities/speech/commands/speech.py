@@ -187,7 +187,7 @@ def import_texts(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the MP3s, named by their line.")],
     column: Column = None,
     header: Annotated[
-        bool | None, typer.Option(help="Whether the first row names the columns. Default: if one is called text.")
+        bool | None, typer.Option(help="Take the first row as names of columns. Default: if one is called text.")
     ] = None,
     errors: Errors = None,
     language: Language = None,

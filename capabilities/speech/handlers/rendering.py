@@ -108,7 +108,7 @@ class SpeechRenderer:
             utterance = self.engine.utter(text, voice=self.voice.id, speed=self.speed, pitch=self.pitch, stop=stop)
         except NothingToSpeak:
             return spans, None
-        # So that a pause is as long as was asked for.
+        # Makes the pause as long as the text asks.
         if line.starts_at_pause or line.ends_at_pause:
             utterance = utterance.trimmed(start=line.starts_at_pause, end=line.ends_at_pause)
         return spans, utterance

@@ -25,7 +25,7 @@ class ScriptLine:
     marks: timedelta = NONE
     #: The silence between this line and the last one, if both say something and no mark says otherwise.
     gap: timedelta = NONE
-    #: Whether a pause that was asked for is before it, and behind it.
+    #: True if the text asks for a pause before it, and behind it.
     starts_at_pause: bool = False
     ends_at_pause: bool = False
 

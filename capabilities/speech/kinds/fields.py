@@ -47,9 +47,9 @@ class SpokenRequest(Request):
     pitch: float = Field(0.0, ge=-20, le=20, description="Semitones up or down.")
     plain_text: bool = Field(False, description="Read all of it aloud: pause marks, front matter and code blocks.")
 
-    #: Whether blank lines are pauses.
+    #: True if blank lines are pauses.
     has_paragraphs: ClassVar[bool] = True
-    #: Whether a malformed pause mark is refused. If not, it is read aloud.
+    #: True if a malformed pause mark is refused. If not, it is read aloud.
     has_strict_marks: ClassVar[bool] = True
 
     @property
@@ -64,7 +64,7 @@ class SpokenRequest(Request):
 
     @property
     def is_detected(self) -> bool:
-        """Whether to detect the language."""
+        """Return whether to detect the language."""
         return is_auto(self.language)
 
     @property

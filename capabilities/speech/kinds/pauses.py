@@ -54,7 +54,7 @@ class Passage:
     text: str
     #: The length of the marks before it.
     marks: timedelta = NONE
-    #: Whether it follows blank lines.
+    #: True if it follows blank lines.
     is_paragraph: bool = False
 
 

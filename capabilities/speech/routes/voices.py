@@ -14,8 +14,8 @@ from capabilities.speech.voices.voices import QUALITIES, Voice
 
 LANGUAGE = text("language", "A language or its start: en matches en-GB.", longest=35)
 GENDER = choice("gender", "The voice's gender.", ("male", "female", "neutral"), ignores_case=True)
-QUALITY = choice("quality", "Whether the voice sounds human or robotic.", QUALITIES)
-LOCAL = flag("local", "Whether texts stay on the server's own machines.")
+QUALITY = choice("quality", "How the voice sounds: human or robotic.", QUALITIES)
+LOCAL = flag("local", "True for voices whose texts stay on the server's own machines.")
 #: The list changes when a pool is set up anew; a minute late is soon enough.
 CACHE_CONTROL = "public, max-age=60"
 

@@ -15,7 +15,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.offers.languages import base_language
 
 Gender = Literal["MALE", "FEMALE", "NEUTRAL"]
-#: Whether a voice sounds like a person or a machine.
+#: How a voice sounds: like a person or a machine.
 Quality = Literal["natural", "robotic"]
 QUALITIES: tuple[Quality, ...] = ("natural", "robotic")
 #: The voices of espeak, so that the API lists and checks them while every worker is down.

@@ -62,11 +62,11 @@ class Transcriber(ABC):
     model: str = ""
     #: A warning for readers of its texts, which are drafts then.
     warning: str | None = None
-    #: Whether it can translate into English.
+    #: True if it can translate into English.
     translates: bool = False
-    #: Whether it hears where the language changes. It is then given the language so far as `likely`.
+    #: True if it hears where the language changes. It is then given the language so far as `likely`.
     tells_changes: bool = False
-    #: Whether it works on another machine, so that others may listen here meanwhile.
+    #: True if it works on another machine, so that others may listen here meanwhile.
     is_remote: bool = False
 
     @abstractmethod

@@ -24,7 +24,7 @@ _CODES = (
     "nl no pl pt ro ru sk sl sr sv sw ta th tl tr uk ur vi zh"
 )
 LANGUAGES = tuple(_CODES.split())
-#: What a text is taken for that is evidently in no other language.
+#: The language of a text that is evidently in no other.
 ENGLISH = "en"
 #: Most characters of a text, whatever the sound, and for each second of it: nobody says so much.
 MOST_CHARACTERS, CHARACTERS_A_SECOND = 500, 60

@@ -162,7 +162,7 @@ class RecordingInput(Stored):
 
     @property
     def is_timed(self) -> bool:
-        """Whether each word needs its times."""
+        """Return whether each word needs its times."""
         return self.response_format in TIMED or "word" in self.granularities or self.speakers is not None
 
 

@@ -170,7 +170,7 @@ class Service:
             except (httpx2.TransportError, Refused) as error:
                 failure, repeats = self._judged(ask, error)
                 if not repeats or self._clock() + (pause := _pause(failure, number)) > began + self._time_for(failure):
-                    # Of a lost connection, the message says all; the chain of libraries would be sixty lines.
+                    # The message of a lost connection says all; the chain of libraries would be sixty lines.
                     raise failure from (None if isinstance(failure, ConnectionLost) else error)
                 yield Sleep(pause)
             else:

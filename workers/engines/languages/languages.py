@@ -1,4 +1,4 @@
-"""Languages: what is known of the words of each, and which one a post is in."""
+"""Languages: the words of each, and detection of a post's language."""
 
 import tomllib
 from collections import Counter

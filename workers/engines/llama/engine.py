@@ -1,4 +1,4 @@
-"""Engine: what the engines that llama.cpp runs have in common; those of one model share its process."""
+"""Engine: the common parts of engines that llama.cpp runs; those of one model share its process."""
 
 import importlib.util
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""Marks in files: C2PA manifests and tags that say what a machine made, written and read."""
+"""Marks in files: write and read C2PA manifests and tags that say that a machine made it."""

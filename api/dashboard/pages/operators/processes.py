@@ -1,4 +1,4 @@
-"""Processes: what runs on all machines, and how many processes each pool of this machine's system has."""
+"""Processes: the programs on all machines, and the size of each pool of this system."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Generation: what the engines with a model have in common."""
+"""Generation: the common parts of engines with a model."""

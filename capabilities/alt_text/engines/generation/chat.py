@@ -1,4 +1,4 @@
-"""Chat: what a chat model that sees is asked about a picture, all its texts as one JSON object."""
+"""Chat: the prompt for a vision model that writes all texts of a picture as one JSON object."""
 
 import base64
 import io

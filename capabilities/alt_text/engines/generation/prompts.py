@@ -1,4 +1,4 @@
-"""Prompts: what a chat model is asked about a picture, in one text a mode."""
+"""Prompts: the instructions to a chat model about a picture, one text a mode."""
 
 import tomllib
 from collections.abc import Sequence

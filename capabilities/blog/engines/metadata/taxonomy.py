@@ -40,7 +40,7 @@ class Category(BaseModel):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Words] = Field(init=False)
     name: str = Field(min_length=1, max_length=60)
-    #: Whether places, such as Lisbon, suggest it.
+    #: True if places, such as Lisbon, suggest it.
     places: bool = False
 
     @model_validator(mode="after")

@@ -14,7 +14,7 @@ from typing import Any
 from capabilities.speech.engines.neural.voiced import Frames
 from pipeline.errors import NotReady
 
-#: What is read of onnx.proto. Protocol buffers keep all other fields as they are.
+#: The fields of onnx.proto that are read. Protocol buffers keep all other fields as they are.
 ONNX = """
 name: "onnx.proto" package: "onnx"
 message_type { name: "Model" field { name: "graph" number: 7 label: LABEL_OPTIONAL type_name: "Graph" } }

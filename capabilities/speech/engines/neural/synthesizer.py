@@ -70,7 +70,7 @@ class NeuralSynthesizer(Synthesizer):
 
     #: Packages that it needs, by their import names.
     packages: Sequence[str] = ("onnxruntime",)
-    #: Whether a voice is loaded only when it is asked for.
+    #: True if a voice is loaded only on its first use.
     is_lazy = False
     #: True if it speaks no faster than people.
     is_slow = False

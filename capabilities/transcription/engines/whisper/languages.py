@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from capabilities.transcription.engines import SAMPLE_RATE
+from capabilities.transcription.engines.low_notes import with_low_notes
 
 #: Least seconds of a piece of speech that is judged by itself. It ends with a pause.
 PIECE_SECONDS = 5.0
@@ -30,7 +31,7 @@ PART_SECONDS = 60.0
 #: The model takes half a minute at once, so clips of pieces are almost as long; a longer pause ends one, since silence
 #: tempts the model to invent.
 CLIP_SECONDS, CLIP_PAUSE = 29.0, 4.0
-#: What the language so far weighs, in pieces.
+#: The weight of the language so far, in pieces.
 HEAD_START = 4.0
 
 
@@ -118,7 +119,7 @@ def find_pieces(sound: NDArray[Any]) -> Iterator[tuple[int, int]]:
     )
     begin: int | None = None
     stop = 0
-    for speech in get_speech_timestamps(sound, how):
+    for speech in get_speech_timestamps(with_low_notes(sound), how):
         if begin is not None and speech["start"] - stop > CLIP_PAUSE * SAMPLE_RATE:
             yield begin, stop
             begin = None

@@ -202,7 +202,7 @@ class Listener(Transcriber):
             self._unloading.start()
 
     def _unload(self) -> None:
-        # Whoever holds the lock uses the model, and starts a new timer.
+        # The holder of the lock uses the model, and starts a new timer.
         if self._lock.acquire(blocking=False):
             try:
                 while self._loaded.model.model_is_loaded:  # at first it does nothing just after a use

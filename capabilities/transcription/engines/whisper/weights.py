@@ -35,7 +35,7 @@ class Weights:
 
     name: str
     folder: str
-    #: Whether a processor would be too slow for it.
+    #: True if a processor would be too slow for it.
     needs_gpu: bool = False
 
 

@@ -23,7 +23,7 @@ class Usage(Document):
 
 
 class KeyVerification(Document):
-    """Whether a key is valid, and its account."""
+    """A key's validity, and its account."""
 
     valid: bool
     subscription_tier: str | None = None

@@ -47,10 +47,10 @@ class Job(Document):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its state is final."""
+        """Return whether its state is final."""
         return self.finished_at is not None
 
     @property
     def has_delivered(self) -> bool:
-        """Whether all or a part of it was delivered."""
+        """Return whether all or a part of it was delivered."""
         return self.state in {"succeeded", "partial"}

@@ -44,7 +44,7 @@ class Extractive:
     """An early passage for the excerpt, cues for the category, names and rare words for the tags."""
 
     name = "extractive"
-    #: Whether the first post loads what is known of languages.
+    #: True if the first post loads the data of languages.
     is_lazy = False
 
     def __init__(self, categories: str | None = None) -> None:

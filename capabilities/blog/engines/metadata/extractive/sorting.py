@@ -72,7 +72,7 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
     travels = [category.name for category in taxonomy.category if category.places]
     places = [places_in(part, language) for part in (title, text[:OPENING], text[OPENING:])]
     is_obituary = OBITUARY.search(f"{title}\n{text[:OBITUARY_OPENING]}") is not None
-    # Whoever has died played football and lived in a city; whoever is in Lisbon eats there.
+    # An obituary names football and cities; a post about Lisbon names food.
     share = OBITUARY_SHARE if is_obituary else PLACE_SHARE if places[0] else 1.0
     for name in weights.keys() - titled - {*travels}:
         weights[name] *= share

@@ -126,7 +126,7 @@ class Llm(ModelWriter):
 
         question = self._question(post, text, language).to(self._model.device)
         self._grammar.reset()
-        # What llguidance compiles is one line; it would need a C++ compiler on this machine.
+        # llguidance compiles one line; it would need a C++ compiler on this machine.
         with torch.inference_mode(), torch.compiler.set_stance("force_eager"):
             output = self._model.generate(
                 input_ids=question,

@@ -1,4 +1,4 @@
-"""Prompt: what a language model is asked about a post; the post is marked as data."""
+"""Prompt: the instructions to a language model about a post, which is marked as data."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ ROOM_FOR_EXCERPT = 320
 
 #: Tokens of an answer: an excerpt, eight tags and their frame in a script that takes two tokens a character.
 LONGEST_ANSWER = 1_000
-#: Of a post that is too long, the share of the room that its beginning gets; its end gets the rest.
+#: The share of the room that the beginning of a post gets if it is too long; its end gets the rest.
 BEGINNING = 0.75
 
 _PROMPT = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip("\n")
