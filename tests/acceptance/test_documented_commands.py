@@ -12,6 +12,7 @@ from threading import Thread
 
 import pytest
 import tools
+from http_service import form
 from openpyxl import Workbook
 from systems import Running, clean_environment
 from waiting import wait_for
@@ -38,8 +39,9 @@ LEFT_OUT = re.compile(
     r"|pressroom models"  # tests/scripts/commands/test_models_command.py
     r"|pressroom (search-console|bing-webmaster)|pressroom indexnow check"  # test_site_commands.py beside it
 )
-#: Refused in the documents' order of things, rightly: what was tried before has left nothing to do.
-REFUSED = {"/retry": "nothing_to_retry"}
+#: Refused in the documents' order of things, rightly: what was tried before has left nothing to do, and nobody had the
+#: speakers told apart.
+REFUSED = {"/retry": "nothing_to_retry", "/transcript": "speaker_unknown"}
 
 
 def blocks(page: str) -> list[str]:
@@ -141,6 +143,7 @@ def made(service: Running) -> dict[str, str]:
     job = service.ask("/indexing/jobs", {"type": "check", "urls": ["https://example.org/"], "index": "bing"}).json
     service.wait_for_state(job["job_id"])
     monitor = service.ask("/indexing/monitors", {"urls": ["https://example.org/"], "every": "week"}).json
+    heard = service.post_bytes("/tts/stt", *form(("audio", RECORDING.read_bytes(), "weather.flac")))
     key = service.ask("/keys", {"name": "made"}).json
     told = service.ask("/webhooks/test", {"webhook_url": "https://example.org/hook"}).json
     added = service.ask("/webhooks", {"webhook_url": "https://example.org/hook"}).json
@@ -149,6 +152,7 @@ def made(service: Running) -> dict[str, str]:
     return {
         ".venv/bin/pressroom": "pressroom", "http://127.0.0.1:8000": service.address, "pr_live_…": service.key,
         "6f0c…": job["job_id"], "monitors/0b7e…": f"monitors/{monitor['id']}", "0b7e…": told["id"],
+        "$JOB/transcript": f"{heard.headers['X-Job-Id']}/transcript",
         "ACCOUNT_ID": str(account.id), "KEY_ID": str(account.key.id), "DELIVERY_ID": told["id"],
         "4c1f…": added["id"], "123e4567-e89b-12d3-a456-426614174000": key["id"],
     }  # fmt: skip
