@@ -14,6 +14,7 @@ import pytest
 import tools
 from openpyxl import Workbook
 from systems import Running, clean_environment
+from waiting import wait_for
 
 from pipeline.accounts.accounts import open_account
 from pipeline.database import Database
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.system
 
 ROOT = Path(__file__).parents[2]
 COVER = ROOT / "docs/pictures/cover-01-illustration.jpg"
+SERVER = ROOT / "tests/command_server.py"
 RECORDING = ROOT / "tests/recordings/weather.flac"
 #: Pages whose lines ask a system that runs; others, as deploying.md, build or install one.
 PAGES = (
@@ -86,14 +88,26 @@ def pictures() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def reader(service: Running, pictures: str, tmp_path_factory: pytest.TempPathFactory) -> Reader:
+def pressroom(service: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The line that runs the command of the documents."""
+    path = tmp_path_factory.mktemp("commands") / "socket"
+    with subprocess.Popen(
+        [sys.executable, "-P", str(SERVER), str(path)], env=clean_environment(), start_new_session=True
+    ) as server:
+        wait_for(path.exists)
+        yield f"exec {sys.executable} -I -S {SERVER} {path}"
+        server.kill()
+
+
+@pytest.fixture(scope="module")
+def reader(service: Running, pictures: str, pressroom: str, tmp_path_factory: pytest.TempPathFactory) -> Reader:
     folder = tmp_path_factory.mktemp("reader")
     commands = folder / "bin"
     commands.mkdir()
     for name, line in (
         # The body of an error is shown, and ends the block.
         ("curl", f"exec {tools.require('curl')} --silent --show-error --fail-with-body"),
-        ("pressroom", f"exec {sys.executable} -P -m scripts.main"),
+        ("pressroom", pressroom),
     ):
         (commands / name).write_text(f'#!/bin/sh\n{line} "$@"\n')
         (commands / name).chmod(0o755)

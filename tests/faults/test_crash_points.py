@@ -4,19 +4,13 @@
 kinds are tried: a process dies in the runner's code, which is the same for all.
 """
 
-import os
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import forkserver
-from multiprocessing.connection import wait
 from pathlib import Path
 
 import pytest
 from crash_points import is_long
 from crash_runs import HEAD, Found, Runs, decisive
 from crash_site import Site, crash_site
-from forks import forked, join
 
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
@@ -55,26 +49,3 @@ def test_a_job_whose_process_dies_ends_as_if_it_had_not(site: Site, table: list[
     table.append(found)
     print(f"\n{found}")
     assert found.died.total()
-
-
-def test_a_process_has_one_exit_code_whoever_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = forkserver.read_signed
-
-    def read_slowly(pipe: int) -> int:
-        """Leave others the time to come in between."""
-        time.sleep(0.2)
-        return read(pipe)
-
-    with forked(os._exit, 3) as process:
-        wait([process.sentinel], 60)
-        monkeypatch.setattr(forkserver, "read_signed", read_slowly)
-
-        def start_another(_: int) -> int | None:
-            with forked(os._exit, 0) as other:
-                return join(other, 60)
-
-        with ThreadPoolExecutor(2) as threads:
-            others = threads.map(start_another, range(2))
-            assert join(process, 60) == 3
-            assert [*others] == [0, 0]
-        assert join(process, 60) == 3

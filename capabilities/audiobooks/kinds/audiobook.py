@@ -81,8 +81,8 @@ class AudiobookRequest(Request):
         description="A voice of GET /tts/voices, by its id or name.",
     )
     speed: float = Field(1.0, ge=0.25, le=4.0, description="Speaking rate.")
-    cast: dict[Annotated[str, StringConstraints(min_length=1, max_length=100)], VoiceName] = Field(
-        {}, max_length=MAX_CAST, description='Voices by speaker, whom <voice name="…"> in the text names.'
+    cast: dict[Annotated[str, StringConstraints(min_length=1, max_length=100)], VoiceName] | None = Field(
+        None, max_length=MAX_CAST, description='Voices by speaker, whom <voice name="…"> in the text names.'
     )
     dialogue: bool = Field(
         False, description="Give the cast the quotations of paragraphs that say who speaks, as in “…,” said Emma."
@@ -237,7 +237,7 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, SpokenPassage]):
         said = [
             (number, chapter, text)
             for number, chapter in enumerate(request.chapters or (), start=1)
-            for text in passages_of(written(chapter.text, request.cast, has_dialogue=request.dialogue))
+            for text in passages_of(written(chapter.text, request.cast or {}, has_dialogue=request.dialogue))
             if plain(text).strip()
         ]
         prices = prices_of([len(plain(text)) for _, _, text in said], CHARACTERS_PER_CREDIT)
@@ -305,13 +305,14 @@ def check_voices(voices: OfferedVoices, request: AudiobookRequest) -> None:
     """Refuse voices and languages that are not there, and texts that their voice can't read. Raises InvalidRequest."""
     chapters = request.chapters or ()
     characters = sum(len(chapter.text) for chapter in chapters)
-    for name in request.cast.values():
+    cast = request.cast or {}
+    for name in cast.values():
         voices.pick(voice_name=name, language=None, characters=characters)
     for chapter in chapters:
         language = None if is_auto(request.language) else request.language or chapter.language
         narrator = voices.pick(voice_name=request.voice_name, language=language, characters=characters)
         for part in parts_of(chapter.text):
-            named = None if part.voice is None else request.cast.get(part.voice, part.voice)
+            named = None if part.voice is None else cast.get(part.voice, part.voice)
             is_tagged = named is not None or part.language is not None
             voice = (
                 voices.pick(voice_name=named, language=part.language, characters=characters) if is_tagged else narrator

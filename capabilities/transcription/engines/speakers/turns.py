@@ -7,6 +7,7 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from capabilities.transcription.engines.low_notes import with_low_notes
 from capabilities.transcription.engines.speakers.clustering import best_path, voices_of
 from capabilities.transcription.engines.speakers.encoder import LEVEL, SAMPLE_RATE, STEP, WINDOW, VoiceEncoder, unit
 from capabilities.transcription.engines.speakers.weights import Floats
@@ -125,7 +126,7 @@ def find_speech(sound: Samples) -> list[tuple[int, int]]:
 
     how = VadOptions(threshold=THRESHOLD, min_speech_duration_ms=200, min_silence_duration_ms=200, speech_pad_ms=60)
     pieces: list[tuple[int, int]] = []
-    for speech in get_speech_timestamps(sound.astype(np.float32) / 32_768, how):
+    for speech in get_speech_timestamps(with_low_notes(sound.astype(np.float32) / 32_768), how):
         begin, end = speech["start"] // STEP, speech["end"] // STEP
         if pieces and begin - pieces[-1][1] < JOINED:
             pieces[-1] = (pieces[-1][0], end)
