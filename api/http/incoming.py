@@ -49,8 +49,8 @@ class Incoming:
             if self._bytes < LEAST_RATE * self._waited:
                 self._is_refused = True
                 raise BodyTooSlow(
-                    f"Only {self._bytes:,} bytes of the body have come within {self._waited:.0f} seconds; "
-                    f"send it with {LEAST_RATE:,} bytes a second or more."
+                    f"Only {self._bytes:,} bytes have come within {self._waited:.0f} seconds; "
+                    f"send the body with {LEAST_RATE:,} bytes a second or more."
                 )
             self._waited, self._bytes = 0.0, 0
         return message
