@@ -163,7 +163,7 @@ class Ghost:
             card["alt"] = image.alt or ""
         if _html(tree) != html:
             raise SiteTrouble(
-                "Pressroom can change only the pictures' texts of a Ghost post, and add a player at its top.",
+                "Pressroom can change only the texts of pictures in a Ghost post, and add a player at its top.",
                 code="site_refused",
                 of_target=True,
             )
