@@ -26,7 +26,7 @@ def check_routes(routes: Sequence[str] | None, known: Collection[str]) -> None:
             near = get_close_matches(route, known, n=1)
             meant = f" Did you mean {near[0]}?" if near else ""
             raise RouteUnknown(
-                f"A key can't be limited to {route[:60]!r}.{meant} It can be to {', '.join(known)}.", field="routes"
+                f"A key can't be limited to {route[:60]!r}.{meant} Choose from {', '.join(known)}.", field="routes"
             )
 
 

@@ -28,7 +28,7 @@ def audiobook(
     ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file. Default: beside the manuscript.")] = None,
     form: Annotated[
-        BookFormat, typer.Option("--format", help="m4b; mp3: a zip with one a chapter; epub; vtt.")
+        BookFormat, typer.Option("--format", help="m4b; mp3, a zip with one per chapter; epub; vtt.")
     ] = "m4b",
     voice: Annotated[str | None, typer.Option(help="A voice, by id or name.")] = None,
     language: Language = None,
@@ -39,7 +39,7 @@ def audiobook(
     ] = None,
     loudness: Annotated[Loudness, typer.Option(help="podcast: -16 LUFS; acx: -19, as ACX asks.")] = "podcast",
     reuse: Annotated[str | None, typer.Option(help="An earlier audiobook's job: equal passages come from it.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before it is paid for.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before paying.")] = False,
     url: ServiceUrl = None,
     data: Data = None,
 ) -> None:

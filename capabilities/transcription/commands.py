@@ -43,7 +43,7 @@ def transcribe(
         str | None, typer.Option(help="A hint of up to 1,000 characters: names and words as they are spelled.")
     ] = None,
     speakers: Annotated[
-        int | None, typer.Option(min=0, max=MOST_SPEAKERS, help="Tell who speaks, of so many people; 0 counts them.")
+        int | None, typer.Option(min=0, max=MOST_SPEAKERS, help="Mark who speaks, of this many people; 0 counts them.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for the texts. Default: beside each file.")

@@ -169,7 +169,7 @@ def verify_receipt(data: bytes) -> tuple[Receipt, list[x509.Certificate]]:
         for issued, issuer in pairwise(chain):
             issued.verify_directly_issued_by(issuer)
         if not isinstance(key, ec.EllipticCurvePublicKey):
-            raise ReceiptInvalid("The receipt's certificate has no ECDSA key, so nothing of Pressroom's signed it.")
+            raise ReceiptInvalid("The receipt's certificate has no ECDSA key, so Pressroom did not sign it.")
         # As it was sent: a field that a newer release added is signed as well.
         key.verify(value, _canonical(sent["receipt"]), ec.ECDSA(hashes.SHA256()))
     except InvalidSignature:

@@ -20,7 +20,7 @@ from workers.models.files import find_parts
 from workers.models.machine import gigabytes, this_machine
 from workers.models.store import ModelStore
 
-group = typer.Typer(name="models", no_args_is_help=True, help="Voices, ears and eyes: list, fetch, verify, remove.")
+group = typer.Typer(name="models", no_args_is_help=True, help="List, fetch, verify and remove models.")
 
 #: Why a folder can't be verified.
 UNKNOWN = "another program downloaded it, and the SHA-256 of some files is unknown"

@@ -37,7 +37,7 @@ under mixed load and strikes it; proxies before PostgreSQL, Redis and the API de
 connections. Clients repeat each request under one Idempotency-Key until it is answered.
 
 After each fault, every job must have ended, every request must have exactly one job, and the ledger must be exact.
-At the end every webhook must have arrived, and every result must be complete.
+At the end every webhook must have arrived.
 
 ```sh
 make faults                                   # 60 s for each fault, and 2,000 kills: about 80 minutes

@@ -101,7 +101,7 @@ def _line(result: Mapping[str, Any], mode: Mode, *, is_only: bool) -> str:
 def import_images(
     file: Annotated[Path, typer.Argument(metavar="IMAGES.csv")],
     column: Column = None,
-    out: Annotated[Path | None, typer.Option(help="Where the texts go; by default FILE.results.csv.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File for the texts; by default FILE.results.csv.")] = None,
     errors: Errors = None,
     mode: Annotated[Mode, typer.Option(help="Which text; all gives the three, for the same credit.")] = "short",
     language: Language = None,

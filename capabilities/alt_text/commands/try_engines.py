@@ -12,12 +12,12 @@ from scripts.options import Data, settings_for
 from scripts.terminal import show_table, tell
 from workers.engines.family import Family
 
-group = typer.Typer(name="try", no_args_is_help=True, help="See what the engines here make of files of your own.")
+group = typer.Typer(name="try", no_args_is_help=True, help="Try the engines on your own files.")
 
 
 @group.callback()
 def tries() -> None:
-    """See what the engines here make of files of your own."""
+    """Try the engines on your own files."""
 
 
 @group.command()
@@ -26,7 +26,7 @@ def captioning(
     mode: Annotated[Literal["short", "long", "seo"], typer.Option(help="Which text.")] = "short",
     language: Annotated[str, typer.Option(help="Language of the texts.")] = "en",
     engine: Annotated[str | None, typer.Option(help="One engine; by default all that are ready.")] = None,
-    page: Annotated[Path, typer.Option(help="Where the page with pictures and texts goes.")] = Path("captions.html"),
+    page: Annotated[Path, typer.Option(help="File for the page with pictures and texts.")] = Path("captions.html"),
     data: Data = None,
 ) -> None:
     """Print picture, text, seconds and confidence, and write an HTML page with pictures and texts side by side."""

@@ -27,7 +27,9 @@ Name = Annotated[str, typer.Argument(help="The site's name, or the beginning of 
 def add(
     url: Annotated[str, typer.Argument(help="The address of its home page; without --user and --ghost, of its feed.")],
     user: Annotated[str, typer.Option(help="WordPress: the user that the application password belongs to.")] = "",
-    ghost: Annotated[bool, typer.Option("--ghost", help="It is Ghost; an Admin API key is asked for.")] = False,
+    ghost: Annotated[
+        bool, typer.Option("--ghost", help="The site is Ghost; the command asks for an Admin API key.")
+    ] = False,
     name: Annotated[str | None, typer.Option(help="Your name for it; by default its host.")] = None,
     account: Account = None,
     data: Data = None,

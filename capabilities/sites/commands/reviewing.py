@@ -50,10 +50,10 @@ def alt_text(
     language: Language = None,
     mode: Annotated[Literal["short", "long", "seo"], typer.Option(help="Which text.")] = "short",
     yes: Annotated[
-        bool, typer.Option("--yes", help="Write without asking what an engine is sure of; no draft.")
+        bool, typer.Option("--yes", help="Write texts that an engine is sure of, without asking; no draft.")
     ] = False,
     at_least: Annotated[float, typer.Option(min=0, max=1, help="With --yes: the least confidence.")] = 0.7,
-    again: Annotated[bool, typer.Option("--again", help="Skip what waits for a review, and look anew.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Skip texts that wait for review, and look again.")] = False,
     data: Data = None,
 ) -> None:
     """Propose alt texts for pictures without one, let you review them, and write them. Repeated, it goes on."""
@@ -75,7 +75,7 @@ def posts(
     voice: Annotated[str | None, typer.Option(help="The voice for audio, from `pressroom voices`.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking; no draft.")] = False,
     at_least: Annotated[float, typer.Option(min=0, max=1, help="With --yes: the least confidence.")] = 0.7,
-    again: Annotated[bool, typer.Option("--again", help="Skip what waits for a review, and look anew.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Skip texts that wait for review, and look again.")] = False,
     data: Data = None,
 ) -> None:
     """Propose excerpts, tags, categories, covers or audio for posts, let you review them, and write them."""

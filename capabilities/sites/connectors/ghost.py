@@ -163,7 +163,7 @@ class Ghost:
             card["alt"] = image.alt or ""
         if _html(tree) != html:
             raise SiteTrouble(
-                "Pressroom can change only the pictures' texts of a Ghost post, and add a player at its top.",
+                "Pressroom can change only the texts of pictures in a Ghost post, and add a player at its top.",
                 code="site_refused",
                 of_target=True,
             )
@@ -172,7 +172,7 @@ class Ghost:
     async def _ask(
         self, method: str, path: str, *, missing: bool = False, target: str | None = None, **options: Any
     ) -> Any:
-        """Return the requested JSON; None for the statuses in `missing`."""
+        """Return the requested JSON; with `missing`, None for HTTP 404."""
         address = f"{self._url}/ghost/api/admin/{path}"
         headers = {"Authorization": f"Ghost {_token(self._key)}", "Accept-Version": "v5.0"}
         reply = await self.exchange.ask(method, address, headers=headers, **options)
