@@ -147,6 +147,7 @@ def run(service: Running, *arguments: str) -> str:
     """Run a command about the site to its end; returns its last line."""
     ran = run_command("site", *arguments, "--data", str(service.data))
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    print(ran.stderr)  # why something was not written
     return ran.stdout.splitlines()[-1]
 
 
