@@ -49,17 +49,16 @@ CHARGED: Statement[int] = Statement(
 def found_pictures() -> Iterator[bytes]:
     """Yield pictures of installed packages, and then crops of them, each as another JPEG of at most 640 pixels."""
     names = {name for folder in FOLDERS for end in ("jpg", "jpeg", "png") for name in folder.rglob(f"*.{end}")}
-    whole = []
-    for name in sorted(names):
-        try:
-            with Image.open(name) as opened:
-                opened.thumbnail((640, 640))
-                whole.append(opened.convert("RGB"))
-        except (UnidentifiedImageError, OSError, ValueError):
-            continue
-    print(f"{len(whole)} pictures of packages; the rest are crops of them")
     for part in (1, 0.8, 0.65, 0.5, 0.4):
-        for one in whole:
+        if part < 1:
+            print(f"too few pictures in packages: crops of {part} follow")
+        for name in sorted(names):
+            try:
+                with Image.open(name) as opened:
+                    opened.thumbnail((640, 640))
+                    one = opened.convert("RGBA").convert("RGB")
+            except (UnidentifiedImageError, OSError, ValueError):
+                continue
             width, height = round(one.width * part), round(one.height * part)
             if min(width, height) >= LEAST:
                 file = io.BytesIO()
@@ -92,8 +91,12 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WordPress]:
     if (why := missing()) is not None:
         skip("wordpress", why)
     with wordpress(tmp_path_factory.mktemp("wordpress")) as site:
-        unique = {hashlib.sha256(one).digest(): one for one in found_pictures()}
-        contents = list(unique.values())[:PICTURES]
+        unique: dict[bytes, bytes] = {}
+        for one in found_pictures():
+            unique.setdefault(hashlib.sha256(one).digest(), one)
+            if len(unique) == PICTURES:
+                break
+        contents = list(unique.values())
         assert len(contents) == PICTURES
         media = [site.add_picture(f"picture{n}.jpg", one) for n, one in enumerate(contents)]
         for n in range(POSTS):
@@ -144,6 +147,7 @@ def run(service: Running, *arguments: str) -> str:
     """Run a command about the site to its end; returns its last line."""
     ran = run_command("site", *arguments, "--data", str(service.data))
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    print(ran.stderr)  # why something was not written
     return ran.stdout.splitlines()[-1]
 
 
