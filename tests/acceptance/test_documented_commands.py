@@ -35,7 +35,7 @@ PAGES = (
 LEFT_OUT = re.compile(
     r"^make |pip install|^ffmpeg "
     r"|pressroom up|pressroom scale|pressroom restore"  # tests/scripts
-    r"|diarize=|--speakers"  # the model comes from PyPI
+    r'|diarize=|--speakers|/transcript -X PATCH|"speakers": '  # the model comes from PyPI
     r"|pressroom models"  # tests/scripts/commands/test_models_command.py
     r"|pressroom (search-console|bing-webmaster)|pressroom indexnow check"  # test_site_commands.py beside it
 )

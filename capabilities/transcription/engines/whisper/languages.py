@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from capabilities.transcription.engines import SAMPLE_RATE
-from capabilities.transcription.engines.low_notes import with_low_notes
+from capabilities.transcription.engines.low_notes import SOFT, with_low_notes
 
 #: Least seconds of a piece of speech that is judged by itself. It ends with a pause.
 PIECE_SECONDS = 5.0
@@ -119,7 +119,7 @@ def find_pieces(sound: NDArray[Any]) -> Iterator[tuple[int, int]]:
     )
     begin: int | None = None
     stop = 0
-    for speech in get_speech_timestamps(with_low_notes(sound), how):
+    for speech in get_speech_timestamps(with_low_notes(sound, loudness=SOFT), how):
         if begin is not None and speech["start"] - stop > CLIP_PAUSE * SAMPLE_RATE:
             yield begin, stop
             begin = None
