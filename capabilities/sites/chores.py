@@ -12,5 +12,8 @@ def chores(settings: Settings) -> Mapping[str, Callable[[Database], int]]:
     from capabilities.sites.working.site_runs import SiteRuns
     from capabilities.sites.working.watching import SiteWatch
 
-    found = {"site_runs": SiteRuns(settings), "site_watch": SiteWatch(settings), "site_feeds": SiteFeeds(settings)}
-    return {name: chore.work for name, chore in found.items()}
+    return {
+        "site_runs": SiteRuns(settings).work,
+        "site_watch": SiteWatch(settings).work,
+        "site_feeds": SiteFeeds(settings).work,
+    }

@@ -28,6 +28,7 @@ class SitePage(Resource):
         found = await run(runs.list_runs(site.id))
         counted = [(one, await run(count_changes(one.id))) for one in found]
         feed = await run(feeds.read_feed(site.id))
+        episodes = await self._services.database.run(feeds.list_episodes(site.id)) if feed else []
         await render(
             req,
             resp,
@@ -38,7 +39,7 @@ class SitePage(Resource):
             root=ROOT,
             posts=await run(list_posts(site.id)),
             feed=feed,
-            episodes=len(await run(feeds.list_episodes(site.id))) if feed else 0,
+            episodes=len(episodes),
             feeds=address_of(self._services, req) + FEEDS,
             categories=[(one, one) for one in feeds.CATEGORIES],
         )

@@ -39,12 +39,13 @@ class FeedDocument(Resource):
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, token: str) -> None:
         """Answer with the podcast."""
-        run = self._services.database.run
-        feed = await run(feeds.find_feed(token))
-        site = feed and await run(find_site(feed.site_id))
+        database = self._services.database
+        feed = await database.run(feeds.find_feed(token))
+        site = None if feed is None else await database.run(find_site(feed.site_id))
         if feed is None or site is None:
             raise falcon.HTTPNotFound(description="There is no such feed, or its address was changed.")
-        text = write_rss(address_of(self._services, req), site, feed, await run(feeds.list_episodes(feed.site_id)))
+        episodes = await database.run(feeds.list_episodes(feed.site_id))
+        text = write_rss(address_of(self._services, req), site, feed, episodes)
         _show(req, resp, text.encode(), "application/rss+xml; charset=utf-8")
 
 
