@@ -87,7 +87,7 @@ ghost: install-test  ## test the connector of Ghost with a real one (once: 880 M
 	PRESSROOM_TESTS_NEED=ghost $(BIN)/python -m pytest -n 0 tests/capabilities/sites/test_ghost.py
 
 simulate: install-test  ## interleave clients, workers and the sweep by seeds, on a virtual clock (SEEDS=10000 FIRST=0)
-	PYTHONPATH=tests:tests/pipeline $(BIN)/python tests/simulation/seeds.py --first $(FIRST) --seeds $(SEEDS)
+	PYTHONPATH=tests:tests/pipeline $(BIN)/python tests/simulation/simulate.py --first $(FIRST) --seeds $(SEEDS)
 
 soak: install-test  ## run a whole system under mixed load; its memory and files may not grow (HOURS=2)
 	HOURS=$(HOURS) $(BIN)/python -m pytest tests/faults/test_soak_of_a_system.py -n 0 -s

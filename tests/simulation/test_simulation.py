@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 from mutations import MUTATIONS
-from seeds import Seeds
+from simulate import Seeds
 
 SEEDS = 40
 #: A change of lifecycle.sql may need another seed, soon after the one that found a mutation.
