@@ -2,7 +2,7 @@
 
 import psycopg
 import pytest
-from mutations import MUTATIONS
+from planted_mistakes import MUTATIONS
 from simulate import Seeds
 
 SEEDS = 40
