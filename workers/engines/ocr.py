@@ -109,15 +109,10 @@ class Reader:
 
     def _found(self, pixels: Any) -> Any:
         ocr = self._ocr
-        import cv2
-        from onnxruntime.capi import onnxruntime_pybind11_state as raised
-
         try:
             return ocr(pixels, use_cls=False)
-        except (
-            cv2.error, RuntimeError, ValueError, LookupError, MemoryError,
-            raised.Fail, raised.EPFail, raised.InvalidArgument, raised.RuntimeException,
-        ) as error:  # fmt: skip
+        except Exception as error:
+            # The errors of onnxruntime and OpenCV have no common class.
             raise ReadingFailed(f"The text in this picture can't be read ({type(error).__name__}: {error}).") from error
 
     @cached_property
