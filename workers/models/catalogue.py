@@ -103,13 +103,13 @@ class CatalogueModel:
     engine: str
     #: Its use, in one line.
     gives: str
-    #: ISO 639-1 codes or BCP 47 tags; empty: all that the engine has.
-    languages: tuple[str, ...]
     #: SPDX identifier.
     licence: str
     #: Its makers, and the model it was made from.
     origin: str
     size_bytes: int
+    #: ISO 639-1 codes or BCP 47 tags; empty: all that the engine has.
+    languages: tuple[str, ...] = ()
     #: Empty: those of the hub's repository that match its patterns.
     files: tuple[File, ...] = ()
     hub: Hub | None = None
