@@ -118,9 +118,11 @@ class Services:
 
     async def process_shutdown(self, scope: dict[str, Any], event: dict[str, Any]) -> None:
         """Stop the background tasks, and send the last metrics."""
-        for task in self._background:
-            task.cancel()
-        await asyncio.gather(*self._background, return_exceptions=True)
+        # redis-py may take a cancellation for a time-out of its own, and go on: it is told again.
+        while left := [task for task in self._background if not task.done()]:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left, timeout=0.1)
         await self.limits.close()
         with contextlib.suppress(*REDIS_AWAY):
             await self.metrics.flush_async(self.client)
