@@ -182,6 +182,7 @@ class OneUpload(TusResource):
         require_type(req, CONTENT_TYPE)
         if (offset := _whole(req, "Upload-Offset")) != upload.received:
             raise UploadOffsetWrong(offset, upload.received)
+        _require_room(upload, req.content_length or 0)
         _show(resp, await self._receive(req, account_id, upload), HTTPStatus.NO_CONTENT)
 
     @Operation(
@@ -216,6 +217,7 @@ class OneUpload(TusResource):
         with coming.room() as take:
             buffer, began = bytearray(), time.monotonic()
             while chunk := await req.stream.read(CHUNK_BYTES):
+                _require_room(upload, len(buffer) + len(chunk))
                 take(len(chunk))
                 buffer += chunk
                 if len(buffer) >= PART_BYTES or time.monotonic() - began > PART_SECONDS:
@@ -227,19 +229,23 @@ class OneUpload(TusResource):
     async def _keep(self, account_id: UUID, upload: ResumableUpload, content: bytes) -> ResumableUpload:
         """Write a part, and count it. One that does not count is left: it may have been counted before the connection
         to the database broke."""
-        if upload.received + len(content) > upload.length:
-            raise UploadTooLarge(
-                f"The body goes past the end of the upload, which was announced with {upload.length:,} bytes and has"
-                f" {upload.received:,}. Send at most the rest, or begin again with the right Upload-Length."
-            )
-        if upload.parts >= MOST_PARTS:
-            raise UploadTooLarge(f"The upload came in {MOST_PARTS:,} pieces, which is the most. Send larger pieces.")
         part = part_name(upload.received)
         await asyncio.to_thread(self._services.artifacts.put, upload_key(upload.id, part), content)
         kept = await self._services.database.run(add_part(upload, part, size=len(content), lifetime=self._lifetime))
         if kept is None:  # another request has sent these bytes meanwhile, or deleted the upload
             raise UploadOffsetWrong(upload.received, (await self._find(account_id, str(upload.id))).received)
         return kept
+
+
+def _require_room(upload: ResumableUpload, size: int) -> None:
+    """Raise UploadTooLarge unless the upload can take so many bytes more, in one more piece."""
+    if upload.received + size > upload.length:
+        raise UploadTooLarge(
+            f"The body goes past the end of the upload, which was announced with {upload.length:,} bytes and has"
+            f" {upload.received:,}. Send at most the rest, or begin again with the right Upload-Length."
+        )
+    if upload.parts >= MOST_PARTS:
+        raise UploadTooLarge(f"The upload came in {MOST_PARTS:,} pieces, which is the most. Send larger pieces.")
 
 
 def _show(resp: falcon.asgi.Response, upload: ResumableUpload, status: HTTPStatus) -> None:

@@ -63,7 +63,7 @@ class Opened:
                     said = f"{shown(self.url)} comes too slowly: {size:,} bytes in {taken:.0f} s."
                     raise Unfetched("unreachable", said, self.redirects)
                 yield chunk
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, ValueError) as error:
             raise _unreachable(error, self.url, self.redirects) from error
 
     async def read(self, limit: int) -> bytes:

@@ -22,6 +22,8 @@ from pipeline.settings import Settings
 log = get_logger(__name__)
 
 PREFIX = "pressroom:caption:"
+#: Longest text that is taken from Redis; engines write less.
+MAX_CHARACTERS = 500
 #: How long a Redis that did not answer is left alone, in seconds: no picture waits for it, and the log has one line.
 PAUSE_SECONDS = 30.0
 #: Longest wait for an answer of Redis; to describe a picture anew often takes no longer.
@@ -103,6 +105,8 @@ def _read(value: object) -> Caption | None:
     if not isinstance(value, bytes):
         return None
     try:
-        return _CAPTION.validate_json(value, strict=True)
+        kept = _CAPTION.validate_json(value, strict=True)
     except ValidationError:
         return None
+    is_whole = bool(kept.text or kept.decorative) and len(kept.text) <= MAX_CHARACTERS and 0 <= kept.confidence <= 1
+    return kept if is_whole else None

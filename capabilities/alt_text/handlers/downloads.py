@@ -29,6 +29,7 @@ class Downloads:
         #: In the order in which they were left; two runs may have left one of the same URL.
         self._left: list[tuple[str, Future[Fetched], float]] = []
         self._guard = threading.Lock()
+        self._timer: threading.Timer | None = None
 
     def files(
         self, wanted: Mapping[str, list[PendingCaption]], *, is_crowded: Callable[[], bool] = never
@@ -82,7 +83,22 @@ class Downloads:
             if len(self._left) >= MOST_LEFT:
                 return False
             self._left.append((url, download, self._clock()))
+            self._look_later()
             return True
+
+    def _look_later(self) -> None:
+        """Start a timer that drops old downloads, because no run may ask for one again."""
+        if self._timer is None:
+            self._timer = threading.Timer(KEPT_SECONDS, self._look)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _look(self) -> None:
+        with self._guard:
+            self._timer = None
+            self._drop_old()
+            if self._left:
+                self._look_later()
 
     def _drop_old(self) -> None:
         while self._left and self._clock() - self._left[0][2] >= KEPT_SECONDS:

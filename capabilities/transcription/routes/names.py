@@ -89,7 +89,9 @@ class NamedTranscript(Resource):
             _require(names, ended, text, file.response_format)
             known = known | names
             edited = {**edited, "texts": {**texts, "speakers": known}}
-            await self._services.database.run(lifecycle.edit(job.id, job.account_id, ended.item.index, edited))
+            kept = lifecycle.edit(job.id, job.account_id, ended.item.index, edited)
+            if not await self._services.database.run(kept):
+                raise JobNotFound("The transcript was deleted meanwhile.")
         if known:
             text = renamed(text, file.response_format, lambda speaker: known.get(speaker) or speaker)
         resp.content_type, resp.text = CONTENT_TYPES[file.response_format], text

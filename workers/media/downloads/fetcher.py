@@ -127,8 +127,8 @@ class Fetcher:
     async def _read(self, answer: Opened) -> bytes:
         limit, body = self._settings.max_bytes, bytearray()
         # A compressed body has its compressed length here, so the unpacked bytes are counted below.
-        if int(answer.headers.get("Content-Length") or 0) > limit:
-            size = int(answer.headers["Content-Length"])
+        told = answer.headers.get("Content-Length", "")
+        if told.isascii() and told.isdigit() and (size := int(told[:20])) > limit:
             raise ImageTooLarge(f"{shown(answer.url)} has {size:,} bytes; at most {limit:,} are downloaded.")
         async for chunk in answer.chunks(pace=self._settings):
             body += chunk
