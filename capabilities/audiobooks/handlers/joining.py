@@ -26,7 +26,7 @@ SAMPLE_RATE = 44_100
 #: Silence between passages and after the title of a chapter, and before and after a chapter (ACX asks for 0.5 to 1 s
 #: at its head and 1 to 5 s at its tail).
 PASSAGE_GAP, HEAD, TAIL = (timedelta(seconds=seconds) for seconds in (0.7, 0.7, 1.5))
-PASSAGE_LIMIT, ENCODING_LIMIT = timedelta(minutes=30), timedelta(hours=3)
+PASSAGE_LIMIT, ENCODING_LIMIT = timedelta(hours=2), timedelta(hours=3)
 #: The factor for passages, which are at -16 LUFS with peaks at -1.5 dB.
 GAINS = {"podcast": 1.0, "acx": 10 ** (-3 / 20)}
 #: Half a second is measured in blocks of a tenth. Digital silence counts as the least that 16 bits tell.

@@ -132,7 +132,10 @@ class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
 
 def _copied(task: Task[PassageInput], sound: SpokenPassage) -> Outcome[SpokenPassage]:
     """Return an earlier sound, in files of this job's own: the earlier job may be deleted."""
-    own = {"artifact": task.store(task.stored(sound.artifact), suffix=SUFFIX), **_cover(task, sound.cover)}
+    own = {
+        "artifact": task.store(task.stored(sound.artifact), suffix=SUFFIX),
+        **_cover(task, task.input.cover or sound.cover),
+    }
     if sound.script:
         own["script"] = task.store(task.stored(sound.script), suffix=".json")
     return Done(sound.model_copy(update=own), engine=task.input.engine, credits=0)

@@ -22,7 +22,7 @@ from workers.handler import Done, Handler, Outcome, Task
 
 #: Characters of a chapter that its language is told from, and of its opening.
 SAMPLE, OPENING = 4_000, 140
-LANG_TAG = re.compile(r"</?lang\b[^>]*>")
+LANG_TAG = re.compile(r"</?lang\b[^<>]*>")
 
 
 class PlanHandler(Handler[PlanRequest, ReadManuscript]):

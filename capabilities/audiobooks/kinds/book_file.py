@@ -105,7 +105,7 @@ class BookFile(Kind[BookFileRequest, BookFileInput, MadeBook]):
     example: ClassVar[Mapping[str, str]] = {"format": "m4b"}
     origins: ClassVar[Mapping[str, Origin]] = {"": "synthetic"}
     answer = Answer("audio/mp4", alternatives=("application/zip", "application/epub+zip", "text/vtt"), model=BookReport)
-    limits = Limits(run=timedelta(hours=4))
+    limits = Limits(run=timedelta(hours=4), deadline=timedelta(days=1))
 
     def name_of(self, files: Mapping[str, str]) -> str | None:
         """Return None: a cover's name is not the book's."""

@@ -8,8 +8,10 @@ from pipeline.errors import InvalidRequest
 
 #: Beside the two, `<break time="1s"/>` is read; other tags are text.
 TAG = re.compile(
-    r'<(?P<end>/)?(?P<tag>voice|lang)(?:[ \t]+(?:name|xml:lang|lang)="(?P<value>[^"<>\n]{1,100})")?[ \t]*>'
+    r'<(?P<end>/)?(?P<tag>voice|lang)(?:[ \t]{1,3}(?:name|xml:lang|lang)="(?P<value>[^"<>\n]{1,100})")?[ \t]{0,3}>'
 )
+#: Most characters of a tag, and most tags that are open at once: each passage within them repeats them.
+TAG_CHARACTERS, MAX_OPEN = 130, 10
 BREAK = re.compile(r'<break[ \t]+time="(\d{1,5}(?:\.\d{1,3})?(?:ms|s))"[ \t]*/>')
 QUOTATION = re.compile(r"[“„«][^“”„«»\n]{1,3000}[”“»]|\"[^\"\n]{1,3000}\"")
 VERBS = (
@@ -72,6 +74,8 @@ def check_tags(text: str, chapter: int) -> None:
             )
         if not found["end"]:
             opened.append(found["tag"])
+            if len(opened) > MAX_OPEN:
+                raise MarkupInvalid(f"More than {MAX_OPEN} tags are open at once in chapter {chapter}. Close some.")
         elif not opened or opened.pop() != found["tag"]:
             raise MarkupInvalid(f"{found[0]} in chapter {chapter} closes nothing that is open. Remove it.")
     if opened:
@@ -112,11 +116,13 @@ def _with_speaker(paragraph: str, cast: Mapping[str, str]) -> str:
     if not quotations or TAG.search(paragraph):
         return paragraph
     names = "|".join(re.escape(name) for name in sorted(cast, key=len, reverse=True))
-    behind = re.compile(rf"\s*,?\s*(?:{VERBS}\s+(?P<a>{names})|(?P<b>{names})\s+{VERBS})\b")
-    before = re.compile(rf"(?P<a>{names})\s+{VERBS}[^.!?“”\"]{{0,60}}[,:]\s*$")
+    behind = re.compile(rf"\s{{0,3}},?\s{{0,3}}(?:{VERBS}\s{{1,3}}(?P<a>{names})|(?P<b>{names})\s{{1,3}}{VERBS})\b")
+    before = re.compile(rf"(?P<a>{names})\s{{1,3}}{VERBS}[^.!?“”\"]{{0,60}}[,:]\s{{0,3}}$")
     speakers = set()
     for found in quotations:
-        for said in (behind.match(paragraph, found.end()), before.search(paragraph, 0, found.start())):
+        start = found.start()
+        # No longer part is searched: the time would grow with the square of a paragraph's length.
+        for said in (behind.match(paragraph, found.end()), before.search(paragraph, max(0, start - 200), start)):
             if said:
                 speakers.add(next(filter(None, said.groups())))
     if len(speakers) != 1:

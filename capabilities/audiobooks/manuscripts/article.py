@@ -1,5 +1,7 @@
 """Article: the text of a page on the web, without its menus, by trafilatura."""
 
+from capabilities.audiobooks.kinds.audiobook import MAX_TITLE
+from capabilities.audiobooks.manuscripts.blocks import language_tag
 from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
 from capabilities.audiobooks.manuscripts.reading import from_html
 
@@ -22,8 +24,8 @@ def read_article(page: bytes, url: str, reads: frozenset[str]) -> Manuscript:
     about = extract_metadata(page, default_url=url)
     found.title = (about and about.title) or found.title
     found.author = (about and about.author) or ""
-    found.language = (about and about.language) or found.language
+    found.language = (about and about.language and language_tag(about.language)) or found.language
     first = found.chapters[0]
     if found.title and found.title not in first.paragraphs[:1]:
-        found.chapters.insert(0, Chapter(found.title, [found.title]))
+        found.chapters.insert(0, Chapter(found.title[:MAX_TITLE], [found.title]))
     return found

@@ -15,6 +15,7 @@ LEFT_OUT = {"table": "tables", "pre": "code", "nav": "contents", "math": "formul
 SKIPPED = frozenset({"script", "style", "head", "noscript", "template", "button", "form", "iframe"})
 #: EPUB's words for what is a note or the number of a printed page (EPUB 3 Structural Semantics).
 NOTES = frozenset({"footnote", "endnote", "rearnote", "footnotes", "endnotes", "rearnotes", "noteref"})
+WORD_NOTES = ("footnote-", "endnote-")
 PAGES = frozenset({"pagebreak"})
 NAVIGATION = frozenset({"navigation", "toc", "index", "pagelist", "page-list", "landmarks"})
 TYPE, XML_LANG = "{http://www.idpf.org/2007/ops}type", "{http://www.w3.org/XML/1998/namespace}lang"
@@ -114,7 +115,8 @@ class BlockReader:
             return True
         kind = LEFT_OUT.get(str(node.tag))
         types = _types(node)
-        if kind is None and types & NOTES:
+        # Word's notes are a list that mammoth makes.
+        if kind is None and (types & NOTES or (node.tag == "li" and node.get("id", "").startswith(WORD_NOTES))):
             kind = "footnotes"
         if "noteref" in types or (node.tag == "sup" and node.find(".//a") is not None):
             return True  # the number of a note
@@ -149,9 +151,13 @@ def base_language(tag: str) -> str:
     return tag.partition("-")[0].lower()
 
 
+def language_tag(said: str) -> str:
+    """Return a language tag, or nothing if it is none, such as "English"."""
+    return said if len(said) <= 35 and LANGUAGE.fullmatch(said) else ""
+
+
 def _language(node: "etree._Element") -> str:
-    found = node.get("lang") or node.get("xml:lang") or node.get(XML_LANG) or ""
-    return found if LANGUAGE.fullmatch(found) else ""
+    return language_tag(node.get("lang") or node.get("xml:lang") or node.get(XML_LANG) or "")
 
 
 def _types(node: "etree._Element") -> set[str]:

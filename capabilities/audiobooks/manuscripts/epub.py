@@ -2,6 +2,7 @@
 
 import posixpath
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
@@ -9,7 +10,7 @@ from urllib.parse import unquote, urldefrag
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
-from capabilities.audiobooks.manuscripts.blocks import Block, BlockReader
+from capabilities.audiobooks.manuscripts.blocks import Block, BlockReader, language_tag
 from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Archive:
                 data = entry.read(MAX_ENTRY + 1)
         except KeyError:
             raise ManuscriptUnreadable(f"The EPUB lacks its file {name[:100]!r}.") from None
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as error:
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError) as error:
             raise ManuscriptUnreadable(f"{name[:100]!r} in the EPUB can't be unpacked: {error}.") from error
         if len(data) > MAX_ENTRY:
             raise ManuscriptUnreadable(f"{name[:100]!r} in the EPUB has more than {MAX_ENTRY / 2**20:,.0f} MB.")
@@ -60,7 +61,7 @@ class Archive:
         """Return the root of an XML file. Raises ManuscriptUnreadable."""
         try:
             root: Element = fromstring(self.read(name))
-        except (ParseError, DefusedXmlException, ValueError) as error:
+        except (ParseError, DefusedXmlException, LookupError, ValueError) as error:
             raise ManuscriptUnreadable(f"{name[:100]!r} in the EPUB is no valid XML: {error}.") from error
         return root
 
@@ -73,7 +74,7 @@ def read_epub(file: IO[bytes], reads: frozenset[str]) -> Manuscript:
     path = unquote(rootfile.get("full-path", "") if rootfile is not None else "")
     package = archive.document(path)
     folder = posixpath.dirname(path)
-    reader = BlockReader(reads, _metadata(package, "language").replace("_", "-"))
+    reader = BlockReader(reads, language_tag(_metadata(package, "language").replace("_", "-")))
     found = Manuscript(
         title=_metadata(package, "title"),
         author=_metadata(package, "creator"),
@@ -144,8 +145,9 @@ def _titles(archive: Archive, package: "Element", items: Mapping[str | None, "El
         if _local(link) == "a" and link.get("href"):
             _note(titles, _resolved(base, link.get("href", "")), "".join(link.itertext()))
         elif _local(link) == "navPoint":
-            target = next((one for one in link.iter() if _local(one) == "content"), None)
-            label = next((one for one in link.iter() if _local(one) == "text"), None)
+            target = next((one for one in link if _local(one) == "content"), None)
+            named = (one for one in link if _local(one) == "navLabel")  # and not those of the points within
+            label = next((one for label in named for one in label if _local(one) == "text"), None)
             if target is not None and label is not None:
                 _note(titles, _resolved(base, target.get("src", "")), label.text or "")
     return titles

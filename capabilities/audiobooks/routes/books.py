@@ -22,9 +22,11 @@ from capabilities.audiobooks.kinds.audiobook import (
     SpokenPassage,
     fitted,
 )
+from capabilities.audiobooks.kinds.cast import plain
+from capabilities.audiobooks.kinds.passages import prices_of
 from capabilities.audiobooks.kinds.plan import Plan, PlanRequest, ReadManuscript
 from capabilities.audiobooks.routes.finding import find_named
-from capabilities.speech.kinds.fields import is_auto
+from capabilities.speech.kinds.fields import CHARACTERS_PER_CREDIT, is_auto
 from capabilities.speech.kinds.lexicon import LexiconEntry, entries_in
 from capabilities.speech.routes.lexicon import find_lexicon, usable
 from capabilities.speech.voices.offered_voices import offered_voices
@@ -108,6 +110,9 @@ async def with_lexicon(services: Services, caller: Caller, items: Items, own: Se
     def told() -> Items:
         found = []
         for given, price, lane in items:
+            if "sound" in given:
+                found.append((given, price, lane))  # it keeps the words that it was spoken with
+                continue
             language = given.get("language")
             is_detected = is_auto(language)
             spoken = None if is_detected else language
@@ -125,14 +130,19 @@ def with_sounds(items: Items, earlier: Sequence[Item], engine: str | None) -> It
     for item in earlier:
         if item.output is not None:
             known[PassageInput.model_validate(item.input).fingerprint] = sound_of(item)
-    found: list[tuple[Mapping[str, Any], int, str | None]] = []
-    for given, price, lane in items:
+    found: list[Mapping[str, Any]] = []
+    for given, _, _ in items:
         sound = known.get(PassageInput.model_validate(given).fingerprint)
-        if sound is None:
-            found.append((given, price, lane))
-        else:
-            found.append(({**given, "sound": sound, "engine": engine}, 0, lane))
-    return found
+        found.append(given if sound is None else {**given, "sound": sound, "engine": engine})
+    return priced(found)
+
+
+def priced(passages: Sequence[Mapping[str, Any]]) -> Items:
+    """Return passages as items: those with a sound are free, and the others cost what one text costs."""
+    lengths = [0 if "sound" in given else len(plain(given["text"])) for given in passages]
+    return [
+        (given, price, None) for given, price in zip(passages, prices_of(lengths, CHARACTERS_PER_CREDIT), strict=True)
+    ]
 
 
 def sound_of(item: Item) -> dict[str, Any]:

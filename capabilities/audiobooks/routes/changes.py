@@ -27,19 +27,25 @@ from capabilities.audiobooks.kinds.audiobook import (
     BookChanges,
     BookChapter,
 )
-from capabilities.audiobooks.kinds.cast import plain, written
-from capabilities.audiobooks.kinds.passages import prices_of
-from capabilities.audiobooks.routes.books import Items, sound_of, with_lexicon
+from capabilities.audiobooks.kinds.cast import written
+from capabilities.audiobooks.routes.books import Items, priced, sound_of, with_lexicon
 from capabilities.audiobooks.routes.finding import find_ended
 from capabilities.audiobooks.routes.progress import BookProgress, read_progress
-from capabilities.speech.kinds.fields import CHARACTERS_PER_CREDIT
+from capabilities.speech.kinds.lexicon import LexiconEntry
 from pipeline.accounts.keys import Caller
-from pipeline.errors import InvalidRequest
+from pipeline.errors import Conflict, InvalidRequest
 from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import Item, find_items
 from pipeline.offers.offers import Offers
 
 PATH = "/audiobooks/{job_id}"
+
+
+class BookComplete(Conflict):
+    """All passages of the audiobook are spoken, and none is to change."""
+
+    code = "audiobook_complete"
+    message = "All passages are spoken. Name those that change, with their new texts."
 
 
 class Book(Resource):
@@ -91,7 +97,9 @@ class Changes(Work):
         services = self._services
         job = await find_ended(services, caller, req.context.job_id, Audiobook.name)
         earlier = await services.database.run(find_items(job.id))
-        texts = _texts(request, len(earlier))
+        texts = _texts(request, len(earlier), job.request.get("cast") or {})
+        if not texts and all(item.output is not None for item in earlier):
+            raise BookComplete
         offers = await services.offer_cache.offers()
         await asyncio.to_thread(_check, self._kind, texts, earlier, offers)
         order = Order.of(
@@ -107,7 +115,8 @@ class Changes(Work):
             file_names={},
             settings=services.settings,
         )
-        items = await with_lexicon(services, caller, changed(earlier, texts, job.engine), ())
+        own = [LexiconEntry.model_validate(entry) for entry in job.request.get("lexicon") or ()]
+        items = await with_lexicon(services, caller, changed(earlier, texts, job.engine), own)
         asked = {**job.request, "reuse": str(job.id)}
         return replace(order, submission=replace(order.submission, items=items, request=asked))
 
@@ -117,23 +126,19 @@ def changed(earlier: Sequence[Item], texts: Mapping[int, str], engine: str | Non
     found: list[dict[str, Any]] = []
     for number, item in enumerate(earlier, start=1):
         given = {name: value for name, value in item.input.items() if name not in ("sound", "engine", "cover")}
-        if "cover" in item.input and item.output is not None:
-            given["cover"] = item.output.get("cover")
+        if "cover" in item.input:
+            given["cover"] = (item.output or item.input).get("cover")
         if number in texts:
             given = {**given, "text": texts[number], "lexicon": []}
         elif item.output is not None:
             given |= {"sound": sound_of(item), "engine": engine}
         found.append(given)
-    prices = prices_of([len(plain(given["text"])) for given in found], CHARACTERS_PER_CREDIT)
-    spoken = [place for place, given in enumerate(found) if "sound" not in given]
-    if spoken and not any(prices[place] for place in spoken):
-        prices[spoken[0]] = 1  # as for any short text
-    return [(given, 0 if "sound" in given else price, None) for given, price in zip(found, prices, strict=True)]
+    return priced(found)
 
 
-def _texts(request: BookChanges, passages: int) -> dict[int, str]:
+def _texts(request: BookChanges, passages: int, cast: Mapping[str, str]) -> dict[int, str]:
     """Return the new texts by the numbers of their passages. Raises InvalidRequest."""
-    texts = {one.number: written(one.text.strip(), {}, has_dialogue=False) for one in request.passages}
+    texts = {one.number: written(one.text.strip(), cast, has_dialogue=False) for one in request.passages}
     if unknown := [number for number in texts if number > passages]:
         message = f"The audiobook has no passage {unknown[0]}; it has {passages:,}."
         raise InvalidRequest(message, code="passage_unknown", field="passages")

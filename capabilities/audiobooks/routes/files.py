@@ -54,7 +54,10 @@ class BookFiles(Work):
         await super().on_post(req, resp)
 
     async def _order_of(self, req: falcon.asgi.Request, caller: Caller, request: BaseModel, upload: Upload) -> Order:
+        # The book is in the path; the same file of another one is another request.
+        upload.hashes["audiobook"] = str(req.context.job_id)
         order = await super()._order_of(req, caller, request, upload)
+        del upload.hashes["audiobook"]  # it is no file
         job = await find_ended(self._services, caller, req.context.job_id, Audiobook.name)
         items = await self._services.database.run(find_items(job.id))
         [(given, price, lane)] = order.submission.items

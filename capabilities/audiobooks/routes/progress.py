@@ -82,7 +82,8 @@ class BookPassages(Resource):
         services = self._services
         caller = await services.authenticate_reader(req)
         job = await find_own(services, caller, read_job_id(job_id), Audiobook.name)
-        rows = await services.database.run(_find_passages(job.id, int(number) if number.isdecimal() else 0))
+        asked = int(number) if number.isdecimal() and len(number) <= 9 else 0
+        rows = await services.database.run(_find_passages(job.id, asked))
         if not rows:
             raise AudiobookNotFound(f"The audiobook has no chapter {number[:20]}.")
         expires_at = job.expires_at or datetime.now(UTC) + KEEP_FOR
@@ -96,7 +97,7 @@ class BookPassages(Resource):
             }
             for row in rows
         ]
-        found = {"chapter": int(number), "title": rows[0]["title"], "passages": passages}
+        found = {"chapter": asked, "title": rows[0]["title"], "passages": passages}
         base = services.settings.api.public_url or base_url(req, services.proxies)
         show_json(resp, await services.links.resolve(found, base.rstrip("/")))
 

@@ -1,11 +1,13 @@
 """Cast: who speaks which part of a text, in tags and in dialogue."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capabilities.audiobooks.kinds.cast import MarkupInvalid, Part, check_tags, parts_of, plain, written
-from capabilities.audiobooks.kinds.passages import passages_of
+from capabilities.audiobooks.kinds.cast import MAX_OPEN, MarkupInvalid, Part, check_tags, parts_of, plain, written
+from capabilities.audiobooks.kinds.passages import PASSAGE_CHARACTERS, passages_of
 
 CAST = {"Emma": "Heart", "Mr. Weston": "Michael"}
 
@@ -40,10 +42,30 @@ def test_names_become_voices_and_breaks_become_pauses() -> None:
     assert found == '<voice name="Heart">Hi.</voice>[pause 500ms] Bye.'
 
 
-@pytest.mark.parametrize("text", ["<voice>x</voice>", 'a <voice name="X">b', "a</voice>", '<lang lang="fr">a</voice>'])
+NESTED = '<voice name="X">' * (MAX_OPEN + 1) + "a" + "</voice>" * (MAX_OPEN + 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["<voice>x</voice>", 'a <voice name="X">b', "a</voice>", '<lang lang="fr">a</voice>', NESTED]
+)
 def test_tags_that_do_not_match_are_refused(text: str) -> None:
     with pytest.raises(MarkupInvalid, match="chapter 3"):
         check_tags(text, 3)
+
+
+def test_no_text_takes_long_or_grows() -> None:
+    """Each took minutes, or a hundred times its size, when time or tags grew with the square of the length."""
+    begun = time.process_time()
+    written("“a” " + "Emma" + " " * 100_000 + "“b”" + " " * 100_000, CAST, has_dialogue=True)
+    text = '<voice name="X">' * MAX_OPEN + "a\n\n" * 100_000 + "</voice>" * MAX_OPEN
+    assert sum(map(len, passages_of(text))) < 2 * len(text)
+    assert len(list(passages_of('x<lang lang="fr">y</lang>' * 40_000))) > 1
+    assert time.process_time() - begun < 10
+
+
+def test_no_cut_is_within_a_tag() -> None:
+    text = "x" * (PASSAGE_CHARACTERS - 5) + '<voice name="X">y</voice>'
+    assert list(passages_of(text)) == [text[: PASSAGE_CHARACTERS - 5], '<voice name="X">y</voice>']
 
 
 PIECES = st.lists(
@@ -57,8 +79,8 @@ def test_each_passage_closes_its_tags_and_speaks_as_the_text_did(pieces: list[st
     kept, depth = [], 0
     for piece in pieces:
         depth += piece.startswith("<voice") - (piece == "</voice>")
-        if depth < 0:
-            depth = 0
+        if not 0 <= depth <= MAX_OPEN:
+            depth = min(max(depth, 0), MAX_OPEN)
         else:
             kept.append(piece)
     text = "".join(kept) + "</voice>" * depth

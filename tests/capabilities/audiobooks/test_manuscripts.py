@@ -62,6 +62,12 @@ def test_an_epub_is_read_in_its_order_without_notes_and_tables() -> None:
     assert found.left_out == {"footnotes": 1, "tables": 1}
 
 
+def test_a_language_that_is_no_tag_is_dropped() -> None:
+    found = read(book(**{"OEBPS/book.opf": PACKAGE.replace(">en<", ">English<")}))
+    assert found.language == ""
+    assert found.chapters[0].paragraphs[0] == "I"
+
+
 def test_a_file_that_a_spine_lists_for_each_of_its_sections_is_read_once() -> None:
     twice = PACKAGE.replace(
         "</manifest>", '<item id="three" href="one.xhtml#b" media-type="application/xhtml+xml"/></manifest>'
@@ -184,10 +190,11 @@ xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://ww
         ("<html><img src='page1.png'><img src='page2.png'></html>", "scanned"),
         (book(**{"META-INF/encryption.xml": DRM}), "protected"),
         (book(**{"META-INF/container.xml": ENTITIES}), "no valid XML"),
+        (book(**{"OEBPS/book.opf": '<?xml version="1.0" encoding="foo"?><package/>'}), "no valid XML"),
         (book(**{"OEBPS/one.xhtml": None}), "lacks its file 'OEBPS/one.xhtml'"),
         (book(**{"OEBPS/one.xhtml": "<p>" + "a" * (epub.MAX_ENTRY + 1)}), "more than 50 MB"),
     ],
-    ids=["pdf", "doc", "cut", "binary", "empty", "nested", "scanned", "drm", "entities", "lacking", "bomb"],
+    ids=["pdf", "doc", "cut", "binary", "empty", "nested", "scanned", "drm", "entities", "encoding", "lacking", "bomb"],
 )
 def test_what_is_no_manuscript_is_refused_with_the_reason(data: bytes | str, reason: str) -> None:
     with pytest.raises(ManuscriptUnreadable, match=reason):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from os import SEEK_END
 from typing import Any, Literal, Unpack
+from uuid import uuid4
 
 from pressroom.documents.books import Audiobook, AudiobookPassage, BookPlan
 from pressroom.documents.jobs import Job
@@ -80,7 +81,10 @@ def change_audiobook(service: Service, job_id: str, passages: Mapping[int, str] 
 
     Only what is spoken is charged."""
     changed = [{"number": number, "text": text} for number, text in (passages or {}).items()]
-    answer = yield from service.ask(Ask("PATCH", f"/audiobooks/{job_id}", fields={"passages": changed}))
+    headers = {"Idempotency-Key": uuid4().hex}  # it may be sent again
+    answer = yield from service.ask(
+        Ask("PATCH", f"/audiobooks/{job_id}", headers=headers, fields={"passages": changed})
+    )
     return (yield from job(service, answer.json["job_id"]))
 
 
