@@ -45,7 +45,7 @@ def audiobook(
 ) -> None:
     """Make an audiobook of a manuscript. Shows chapters and price first; after Ctrl-C, run it again to go on."""
     is_url = manuscript.startswith(("http://", "https://"))
-    name = (urlsplit(manuscript).path.rstrip("/").rpartition("/")[2] or "article") if is_url else manuscript
+    name = (urlsplit(manuscript).path.rstrip("/").rpartition("/")[2].strip(".") or "article") if is_url else manuscript
     target = out or Path(name).with_suffix(FORMS[form][1])
     if target.exists():
         raise InvalidRequest(f"{target} is there already. Remove it, or name another file with --out.")

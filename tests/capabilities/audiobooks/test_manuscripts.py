@@ -9,7 +9,7 @@ import pytest
 from capabilities.audiobooks.manuscripts import epub
 from capabilities.audiobooks.manuscripts.article import read_article
 from capabilities.audiobooks.manuscripts.manuscript import Manuscript, ManuscriptTooLong, ManuscriptUnreadable
-from capabilities.audiobooks.manuscripts.reading import read_manuscript
+from capabilities.audiobooks.manuscripts.reading import MAX_DOCX_BYTES, MAX_MARKUP, read_manuscript
 
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
 <rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
@@ -45,6 +45,14 @@ def book(**more: str | None) -> bytes:
         for name, text in files.items():
             if text is not None:
                 archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def word(**files: str | bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in {"word/document.xml": "<a/>", **files}.items():
+            archive.writestr(name, text)
     return packed.getvalue()
 
 
@@ -192,9 +200,30 @@ xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://ww
         (book(**{"META-INF/container.xml": ENTITIES}), "no valid XML"),
         (book(**{"OEBPS/book.opf": '<?xml version="1.0" encoding="foo"?><package/>'}), "no valid XML"),
         (book(**{"OEBPS/one.xhtml": None}), "lacks its file 'OEBPS/one.xhtml'"),
-        (book(**{"OEBPS/one.xhtml": "<p>" + "a" * (epub.MAX_ENTRY + 1)}), "more than 50 MB"),
+        (book(**{"OEBPS/one.xhtml": "<p>" + "a" * (epub.MAX_DOCUMENT + 1)}), "more than 8 MB"),
+        ("# A\n\n" + "a" * MAX_MARKUP, "4,194,304 characters"),
+        (word(**{"word/styles.xml": f"<!--{'-x' * 4_096}--><!DOCTYPE a><a/>"}), "declares entities"),
+        (word(**{"word/notes.xml": "<!DOCTYPE a><a/>".encode("utf-16")}), "declares entities"),
+        (word(**{"word/comments.xml": "<a>" + " " * MAX_DOCX_BYTES + "</a>"}), "more than 24 MB"),
     ],
-    ids=["pdf", "doc", "cut", "binary", "empty", "nested", "scanned", "drm", "entities", "encoding", "lacking", "bomb"],
+    ids=[
+        "pdf",
+        "doc",
+        "cut",
+        "binary",
+        "empty",
+        "nested",
+        "scanned",
+        "drm",
+        "entities",
+        "encoding",
+        "lacking",
+        "bomb",
+        "markup",
+        "docx-style",
+        "docx-utf16",
+        "docx-bomb",
+    ],
 )
 def test_what_is_no_manuscript_is_refused_with_the_reason(data: bytes | str, reason: str) -> None:
     with pytest.raises(ManuscriptUnreadable, match=reason):
