@@ -143,6 +143,7 @@ def test_what_cannot_be_made_is_refused_before_it_is_paid(client: Pressroom, ser
         ({"chapters": [{"text": "Hi."}], "dialogue": True}, "needs a cast"),
         ({"plan": plan, "only": [9]}, "no chapter 9"),
         ({"chapters": [{"text": "мир " * 500}], "language": "en"}, "can't read Cyrillic"),
+        ({"chapters": [{"text": "a" + "[pause 10s]" * 2_000}]}, "5.6 hours in all; the limit is 5"),
         ({"chapters": [{"text": "a" * 2_000_001}]}, "limit is 2,000,000"),
     ):
         with pytest.raises(Refused, match=reason):
@@ -173,6 +174,13 @@ def test_the_command_goes_on_with_what_it_began(service: Running, tmp_path: Path
     assert first
     assert second
     assert first[1] == second[1]
+    (tmp_path / "c.m4b.job").write_text(first[1])  # as Ctrl-C leaves it
+    (tmp_path / "c.markdown").write_text("Other text.")
+    third = run_command(
+        "audiobook", str(tmp_path / "c.markdown"), "--out", str(tmp_path / "c.m4b"), "--url", service.address, **key
+    )
+    assert f"audiobook {first[1]}" in third.stderr + third.stdout
+    assert {one.name for one in tmp_path.glob("c.m4b*")} == {"c.m4b"}
 
 
 def probe(file: Path) -> str:

@@ -11,6 +11,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
 from capabilities.audiobooks.kinds.audiobook import MAX_CHARACTERS
+from capabilities.audiobooks.kinds.cast import plain
 from capabilities.audiobooks.manuscripts.blocks import Block, BlockReader, language_tag
 from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
 
@@ -119,9 +120,9 @@ def _chapters(blocks: list[Block], title: str, before: list[Chapter]) -> Iterato
     for block in blocks:
         if block.level and block.level == main and main < 3 and (chapter.paragraphs or chapter.title != title):
             yield chapter
-            chapter = Chapter(block.text)
+            chapter = Chapter(plain(block.text))
         elif block.level and not chapter.paragraphs:
-            chapter.title = chapter.title or block.text
+            chapter.title = chapter.title or plain(block.text)
         chapter.paragraphs.append(block.text)
     yield chapter
 

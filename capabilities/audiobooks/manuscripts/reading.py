@@ -10,6 +10,7 @@ from xml.sax import ContentHandler, SAXException
 from defusedxml import DTDForbidden
 from defusedxml.sax import parseString
 
+from capabilities.audiobooks.kinds.cast import plain
 from capabilities.audiobooks.manuscripts.blocks import SCENE_BREAK, Block, BlockReader
 from capabilities.audiobooks.manuscripts.epub import Archive, read_epub
 from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
@@ -132,12 +133,12 @@ def _by_headings(blocks: Sequence[Block]) -> tuple[str, list[Chapter]]:
     levels = [block.level for block in blocks if block.level]
     top = min(levels, default=0)
     has_title = levels.count(top) == 1 and bool(blocks) and any(level > top for level in levels)
-    title = next((block.text for block in blocks if has_title and block.level == top), "")
+    title = next((plain(block.text) for block in blocks if has_title and block.level == top), "")
     splitting = min((level for level in levels if level > top), default=top) if has_title else top
     chapters = [Chapter(title)]
     for block in blocks:
         if block.level == splitting and splitting:
-            chapters.append(Chapter(block.text))
+            chapters.append(Chapter(plain(block.text)))
         chapters[-1].paragraphs.append(block.text)
     return title, chapters
 

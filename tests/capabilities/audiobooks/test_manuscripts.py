@@ -99,13 +99,15 @@ def test_what_is_asked_for_is_read_as_well() -> None:
 def test_paragraphs_in_another_language_and_voices_are_tagged_and_scenes_are_parted() -> None:
     page = """<html lang="en"><p>She said:</p><p lang="fr">Bonjour.</p>
     <p lang="en-GB"><voice name="Emma">Hello.</voice></p>
-    <hr><p>* * *</p><p>Later.</p>"""
+    <hr><p>* * *</p><voice name="Emma"><p>One.</p><p>Two.</p></voice><p><voice>Later.</voice></p>"""
     assert read(page, "a.html").chapters[0].paragraphs == [
         "She said:",
         '<lang xml:lang="fr">Bonjour.</lang>',
         '<voice name="Emma">Hello.</voice>',
         "[pause 2s]",
         "[pause 2s]",
+        '<voice name="Emma">One.</voice>',
+        '<voice name="Emma">Two.</voice>',
         "Later.",
     ]
 
