@@ -4,6 +4,7 @@ import posixpath
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
 
@@ -156,7 +157,7 @@ def _titles(archive: Archive, package: "Element", items: Mapping[str | None, "El
     base = posixpath.dirname(name)
     for link in document.iter():
         if _local(link) == "a" and link.get("href"):
-            _note(titles, _resolved(base, link.get("href", "")), "".join(link.itertext()))
+            _note(titles, _resolved(base, link.get("href", "")), "".join(islice(link.itertext(), 100)))
         elif _local(link) == "navPoint":
             target = next((one for one in link if _local(one) == "content"), None)
             named = (one for one in link if _local(one) == "navLabel")  # and not those of the points within

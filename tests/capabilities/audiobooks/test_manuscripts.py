@@ -70,6 +70,11 @@ def test_an_epub_is_read_in_its_order_without_notes_and_tables() -> None:
     assert found.left_out == {"footnotes": 1, "tables": 1}
 
 
+def test_notes_of_word_are_left_out() -> None:
+    found = read('<html><p>Text.</p><ol><li id="footnote-1"><p>A note.</p></li></ol></html>', "a.html")
+    assert (found.chapters[0].paragraphs, found.left_out) == (["Text."], {"footnotes": 1})
+
+
 def test_a_language_that_is_no_tag_is_dropped() -> None:
     found = read(book(**{"OEBPS/book.opf": PACKAGE.replace(">en<", ">English<")}))
     assert found.language == ""
