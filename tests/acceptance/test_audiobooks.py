@@ -3,6 +3,7 @@
 import io
 import re
 import subprocess
+import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -65,6 +66,8 @@ def test_a_manuscript_becomes_a_book_with_chapters(client: Pressroom, service: R
 def test_a_paused_book_goes_on_and_a_changed_passage_is_charged_alone(client: Pressroom) -> None:
     chapters = [{"title": str(number), "text": "The keeper stood. " * 90} for number in range(1, 9)]
     whole = client.make_audiobook(chapters=chapters, title="Eight")
+    while not client.audiobook(whole.id).spoken:
+        time.sleep(0.05)
     client.cancel(whole.id)
     paused = client.audiobook(whole.id)
     assert paused.state == "cancelled"
