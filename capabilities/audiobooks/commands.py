@@ -45,14 +45,21 @@ def audiobook(
 ) -> None:
     """Make an audiobook of a manuscript. Shows chapters and price first; after Ctrl-C, run it again to go on."""
     is_url = manuscript.startswith(("http://", "https://"))
-    name = (urlsplit(manuscript).path.rstrip("/").rpartition("/")[2] or "article") if is_url else manuscript
+    name = (urlsplit(manuscript).path.rstrip("/").rpartition("/")[2].strip(".") or "article") if is_url else manuscript
     target = out or Path(name).with_suffix(FORMS[form][1])
     if target.exists():
         raise InvalidRequest(f"{target} is there already. Remove it, or name another file with --out.")
     if not is_url and not Path(manuscript).is_file():
         raise InvalidRequest(f"{manuscript} is no file, and no URL.")
     wanted = None if only is None else read_numbers(only)
+    # A book may take longer than the service remembers a repeated request.
+    begun = Path(f"{target}.job")
     with ask_service(url, data) as client:
+        if begun.exists():
+            job_id = begun.read_text().strip()
+            tell(f"The audiobook {job_id} goes on. To begin another, remove {begun}.")
+            _finish(client, begun, form=form, loudness=loudness, cover=cover, to=target)
+            return
         content = manuscript.encode() if is_url else Path(manuscript).read_bytes()
         plan = _planned(client, manuscript, content, language, is_url=is_url)
         chosen = [chapter for chapter in plan.chapters if wanted is None or chapter.number in wanted]
@@ -63,12 +70,22 @@ def audiobook(
         fields = {name: value for name, value in fields.items() if value is not None}
         if speed != 1.0:
             fields["speed"] = speed
-        # The same command finds the job that it began.
-        key = hashlib.sha256(repr((content, sorted(fields.items()))).encode()).hexdigest()
-        job = client.make_audiobook(plan.plan, idempotency_key=f"book-{key[:40]}", more=fields)
-        job_id = _spoken(client, job.id)
-        client.audiobook_file(job_id, form=form, loudness=loudness, cover=cover, to=target)
-    tell(f"{target}: audiobook {job_id}", style="green")
+        # The same command finds the job that it began; an article may have changed.
+        hashed = hashlib.sha256(repr((content, sorted(fields.items()))).encode()).hexdigest()
+        key = None if is_url else f"book-{hashed[:40]}"
+        begun.write_text(client.make_audiobook(plan.plan, idempotency_key=key, more=fields).id)
+        _finish(client, begun, form=form, loudness=loudness, cover=cover, to=target)
+
+
+def _finish(
+    client: "Pressroom", begun: Path, *, form: BookFormat, loudness: Loudness, cover: Path | None, to: Path
+) -> None:
+    """Wait for the audiobook that the file `begun` names, and make its file; then `begun` is removed."""
+    job_id = begun.read_text().strip()
+    _spoken(client, job_id, begun)
+    client.audiobook_file(job_id, form=form, loudness=loudness, cover=cover, to=to)
+    begun.unlink()
+    tell(f"{to}: audiobook {job_id}", style="green")
 
 
 def read_numbers(text: str) -> list[int]:
@@ -84,9 +101,9 @@ def read_numbers(text: str) -> list[int]:
 
 def _planned(client: "Pressroom", manuscript: str, content: bytes, language: str | None, *, is_url: bool) -> "BookPlan":
     """Return the manuscript's plan; the same file has the same plan for a day, as its audiobook needs."""
-    key = f"plan-{hashlib.sha256(content + manuscript.encode() + (language or '').encode()).hexdigest()[:40]}"
     if is_url:
-        return client.plan_audiobook(url=manuscript, language=language, idempotency_key=key)
+        return client.plan_audiobook(url=manuscript, language=language)
+    key = f"plan-{hashlib.sha256(content + manuscript.encode() + (language or '').encode()).hexdigest()[:40]}"
     return client.plan_audiobook(manuscript, name=Path(manuscript).name, language=language, idempotency_key=key)
 
 
@@ -100,7 +117,7 @@ def _show(plan: "BookPlan", chosen: Sequence["PlannedChapter"]) -> None:
     tell(f"{characters:,} characters, about {minutes:,.0f} minutes, about {max(1, -(-characters // 1_000)):,} credits")
 
 
-def _spoken(client: "Pressroom", job_id: str) -> str:
+def _spoken(client: "Pressroom", job_id: str, begun: Path) -> None:
     """Wait until the passages are spoken, with a bar for each chapter; Ctrl-C leaves the job as it is."""
     lines: dict[int, TaskID] = {}
     with progress_bar(transient=True) as bar:
@@ -118,9 +135,9 @@ def _spoken(client: "Pressroom", job_id: str) -> str:
             tell(f"The audiobook {job_id} goes on. Run the command again to wait for it, or cancel the job.")
             raise typer.Exit(130) from None
     if job.state != "succeeded":
+        begun.unlink()
         client.result(job_id)  # raises why, if nothing was spoken
         raise InvalidRequest(f"The audiobook is {job.state}. Run the command again with --reuse {job_id}.")
-    return job_id
 
 
 register = under(SERVICE, audiobook)

@@ -3,6 +3,7 @@
 import io
 import re
 import subprocess
+import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -65,6 +66,8 @@ def test_a_manuscript_becomes_a_book_with_chapters(client: Pressroom, service: R
 def test_a_paused_book_goes_on_and_a_changed_passage_is_charged_alone(client: Pressroom) -> None:
     chapters = [{"title": str(number), "text": "The keeper stood. " * 90} for number in range(1, 9)]
     whole = client.make_audiobook(chapters=chapters, title="Eight")
+    while not client.audiobook(whole.id).spoken:
+        time.sleep(0.05)
     client.cancel(whole.id)
     paused = client.audiobook(whole.id)
     assert paused.state == "cancelled"
@@ -121,7 +124,7 @@ def test_a_changed_sentence_is_spoken_alone(client: Pressroom, tmp_path: Path) -
     first = client.wait(client.submit("/audiobooks", {"title": "B", "chapters": chapters}).id)
     chapters[1]["text"] = "It goes on and on. " * 60
     second = client.wait(client.submit("/audiobooks", {"title": "B", "chapters": chapters, "reuse": first.id}).id)
-    assert (first.credits.captured, second.credits.captured, second.progress.total) == (3, 1, 2)
+    assert (first.credits.captured, second.credits.captured, second.progress.total) == (3, 2, 2)
 
     file = tmp_path / "book.zip"
     made = client.submit(f"/audiobooks/{second.id}/files", {"format": "mp3"})
@@ -143,6 +146,7 @@ def test_what_cannot_be_made_is_refused_before_it_is_paid(client: Pressroom, ser
         ({"chapters": [{"text": "Hi."}], "dialogue": True}, "needs a cast"),
         ({"plan": plan, "only": [9]}, "no chapter 9"),
         ({"chapters": [{"text": "мир " * 500}], "language": "en"}, "can't read Cyrillic"),
+        ({"chapters": [{"text": "a" + "[pause 10s]" * 2_000}]}, "5.6 hours in all; the limit is 5"),
         ({"chapters": [{"text": "a" * 2_000_001}]}, "limit is 2,000,000"),
     ):
         with pytest.raises(Refused, match=reason):
@@ -173,6 +177,13 @@ def test_the_command_goes_on_with_what_it_began(service: Running, tmp_path: Path
     assert first
     assert second
     assert first[1] == second[1]
+    (tmp_path / "c.m4b.job").write_text(first[1])  # as Ctrl-C leaves it
+    (tmp_path / "c.markdown").write_text("Other text.")
+    third = run_command(
+        "audiobook", str(tmp_path / "c.markdown"), "--out", str(tmp_path / "c.m4b"), "--url", service.address, **key
+    )
+    assert f"audiobook {first[1]}" in third.stderr + third.stdout
+    assert {one.name for one in tmp_path.glob("c.m4b*")} == {"c.m4b"}
 
 
 def probe(file: Path) -> str:

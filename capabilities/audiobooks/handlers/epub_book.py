@@ -10,7 +10,7 @@ from uuid import uuid4
 from xml.sax.saxutils import escape, quoteattr
 
 from capabilities.audiobooks.handlers.containers import MP3, add_file
-from capabilities.audiobooks.handlers.joining import JoinedChapter, Joiner, TimedPassage
+from capabilities.audiobooks.handlers.joining import Joiner, TimedPassage
 from capabilities.audiobooks.kinds.passages import BLANK_LINES
 from capabilities.speech.kinds.pauses import MARKS
 from pipeline.subtitles.segments import Segment
@@ -40,8 +40,9 @@ def write_epub(joiner: Joiner, file: IO[bytes]) -> None:
             archive.writestr("EPUB/cover.jpg", joiner.cover, zipfile.ZIP_STORED)
         for chapter in joiner.chapters():
             name = f"c{chapter.number:04}"
-            sentences = [sentence for passage in chapter.passages for sentence in passage.sentences]
-            archive.writestr(f"EPUB/{name}.xhtml", _text(chapter, language))
+            passages = [list(paragraphs_of(passage)) for passage in chapter.passages]
+            sentences = [one for found in passages for pieces in found for _, one in pieces if one is not None]
+            archive.writestr(f"EPUB/{name}.xhtml", _text(chapter.title, passages, language))
             seconds = chapter.sound.duration.total_seconds() if sentences else None
             if seconds is not None:
                 archive.writestr(f"EPUB/{name}.smil", _overlay(name, sentences, seconds))
@@ -53,34 +54,38 @@ def write_epub(joiner: Joiner, file: IO[bytes]) -> None:
         archive.writestr("EPUB/package.opf", _package(joiner, overlaid, language))
 
 
-def paragraphs_of(passage: TimedPassage) -> Iterator[list[tuple[str, bool]]]:
-    """Yield the paragraphs of a passage in pieces, each with whether it is the next sentence."""
-    waiting = [sentence.text for sentence in passage.sentences]
-    for written in BLANK_LINES.split(MARKS.sub(" ", passage.text)):
-        paragraph, at = " ".join(UNWRITABLE.sub(" ", written).split()), 0
-        pieces: list[tuple[str, bool]] = []
-        while waiting and (found := paragraph.find(waiting[0], at)) >= 0:
-            pieces += [(paragraph[at:found], False), (waiting[0], True)]
-            at = found + len(waiting.pop(0))
-        pieces.append((paragraph[at:], False))
+def paragraphs_of(passage: TimedPassage) -> Iterator[list[tuple[str, Segment | None]]]:
+    """Yield the paragraphs of a passage in pieces, each with the sentence that it is, if it is one."""
+    paragraphs = [_collapsed(written) for written in BLANK_LINES.split(MARKS.sub(" ", passage.text))]
+    waiting = [(_collapsed(sentence.text), sentence) for sentence in passage.sentences]
+    # One that the text lacks is not waited for.
+    waiting = [(said, one) for said, one in waiting if said and any(said in paragraph for paragraph in paragraphs)]
+    for paragraph in paragraphs:
+        at = 0
+        pieces: list[tuple[str, Segment | None]] = []
+        while waiting and (found := paragraph.find(waiting[0][0], at)) >= 0:
+            said, sentence = waiting.pop(0)
+            pieces += [(paragraph[at:found], None), (said, sentence)]
+            at = found + len(said)
+        pieces.append((paragraph[at:], None))
         if kept := [piece for piece in pieces if piece[0]]:
             yield kept
 
 
-def _text(chapter: JoinedChapter, language: str) -> str:
+def _text(title: str, passages: Sequence[Sequence[Sequence[tuple[str, Segment | None]]]], language: str) -> str:
     number = 0
     lines: list[str] = []
-    for passage in chapter.passages:
-        for paragraph in paragraphs_of(passage):
+    for paragraphs in passages:
+        for paragraph in paragraphs:
             shown = ""
-            for text, is_sentence in paragraph:
-                number += is_sentence
-                shown += f'<span id="s{number}">{escape(text)}</span>' if is_sentence else escape(text)
-            is_title = not lines and "".join(text for text, _ in paragraph) == chapter.title
+            for text, sentence in paragraph:
+                number += sentence is not None
+                shown += escape(text) if sentence is None else f'<span id="s{number}">{escape(text)}</span>'
+            is_title = not lines and "".join(text for text, _ in paragraph) == title
             lines.append(f"<h1>{shown}</h1>" if is_title else f"<p>{shown}</p>")
-    heading = "" if lines and lines[0].startswith("<h1>") else f"<h1>{_safe(chapter.title)}</h1>\n"
+    heading = "" if lines and lines[0].startswith("<h1>") else f"<h1>{_safe(title)}</h1>\n"
     body = f'<section epub:type="chapter">\n{heading}' + "\n".join(lines) + "\n</section>"
-    return _page(chapter.title, body, language)
+    return _page(title, body, language)
 
 
 def _page(title: str, body: str, language: str) -> str:
@@ -148,4 +153,8 @@ def _package(joiner: Joiner, chapters: Sequence[tuple[str, str, float | None]], 
 
 
 def _safe(text: str) -> str:
-    return escape(" ".join(UNWRITABLE.sub(" ", text).split()))
+    return escape(_collapsed(text))
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(UNWRITABLE.sub(" ", text).split())

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
@@ -20,6 +20,7 @@ from capabilities.speech.kinds.fields import (
     is_auto,
 )
 from capabilities.speech.kinds.lexicon import LexiconEntry
+from capabilities.speech.kinds.pauses import PauseInvalid, passages
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import OfferedVoices, offered_voices
 from pipeline.errors import InvalidRequest
@@ -31,6 +32,8 @@ MAX_CHARACTERS, MAX_CHAPTERS, MAX_TITLE = 2_000_000, 2_000, 300
 MAX_BODY_BYTES = 32 * 2**20
 #: How long its passages are kept, and how long it may take.
 KEEP_FOR, DEADLINE = timedelta(days=30), timedelta(days=7)
+#: Most silence by pauses of a book.
+MAX_SILENCE = timedelta(hours=5)
 #: Characters of a chapter whose writing system is checked against the voice.
 CHECKED_CHARACTERS = 20_000
 #: Most characters of a passage that was changed, and most voices and words of a book's own.
@@ -226,6 +229,7 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, SpokenPassage]):
             raise InvalidRequest('dialogue needs a cast, such as {"Emma": "Heart"}.', code="cast_missing", field="cast")
         for number, chapter in enumerate(request.chapters, start=1):
             check_tags(chapter.text, number)
+        check_pauses(chapter.text for chapter in request.chapters)
         check_voices(offered_voices(offers), request)
 
     def items(self, request: Request) -> list[NewItem[PassageInput]]:
@@ -299,6 +303,16 @@ def fitted(request: AudiobookRequest, voices: OfferedVoices) -> AudiobookRequest
             text = f'<lang xml:lang="{language}">{chapter.text}</lang>'
             chapters.append(chapter.model_copy(update={"language": None, "text": text}))
     return request.model_copy(update={"chapters": chapters})
+
+
+def check_pauses(texts: Iterable[str]) -> None:
+    """Refuse a book whose pauses would keep it from being joined. Raises PauseInvalid."""
+    spoken = (written(text, {}, has_dialogue=False) for text in texts)
+    pauses = (one.marks for text in spoken for one in passages(text, blank_lines=False, strict=False))
+    if (silence := sum(pauses, timedelta())) > MAX_SILENCE:
+        hours, most = silence / timedelta(hours=1), MAX_SILENCE / timedelta(hours=1)
+        message = f"The book's pauses last {hours:,.1f} hours in all; the limit is {most:g}. Shorten them."
+        raise PauseInvalid(message, field="chapters")
 
 
 def check_voices(voices: OfferedVoices, request: AudiobookRequest) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree, html
 
-from capabilities.audiobooks.kinds.cast import plain
+from capabilities.audiobooks.kinds.cast import TAG, plain
 from capabilities.audiobooks.manuscripts.manuscript import ManuscriptUnreadable
 
 #: Elements that are left out unless they are asked for, and what the plan calls them; formulas and the like always are.
@@ -28,6 +28,8 @@ BREAKS = frozenset(
 )
 #: The pause for a line without a word, such as three asterisks.
 SCENE_BREAK = "[pause 2s]"
+#: A voice that speaks nothing.
+EMPTY = re.compile(r'<voice name="[^"<>\n]{1,100}">\s*</voice>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class BlockReader:
     left_out: Counter[str] = field(default_factory=Counter)
     _text: list[str] = field(default_factory=list)
     _languages: list[str] = field(default_factory=list)
+    #: The tags of the voices that are open: they may be around paragraphs, and each paragraph has its own.
+    _voices: list[str] = field(default_factory=list)
 
     def read(self, source: bytes | str) -> list[Block]:
         """Return the blocks of a document in order. Raises ManuscriptUnreadable if it is empty or nested too deeply."""
@@ -94,16 +98,18 @@ class BlockReader:
             self._add("\n")
         elif node.tag in ("td", "th") and node.getprevious() is not None:
             self._add(", ")
-        elif node.tag == "voice":
-            self._add(f'<voice name="{node.get("name", "")}">')
+        elif tag := _voice(node):
+            self._add(tag)
+            self._voices.append(tag)
         elif node.tag == "img" and "pictures" in self.reads and (alt := node.get("alt", "").strip()):
             self._add(f" Picture: {alt.rstrip('.')}. ")
         elif "page_numbers" in self.reads and _types(node) & PAGES and (number := node.get("title")):
             self._add(f" Page {number}. ")
 
     def _close(self, node: "etree._Element") -> Iterator[Block]:
-        if node.tag == "voice":
+        if _voice(node):
             self._add("</voice>")
+            self._voices.pop()
         if node.tag in BREAKS or node.tag in HEADINGS:
             yield from self._ended(HEADINGS.get(str(node.tag), 0))
         if _language(node):
@@ -134,7 +140,8 @@ class BlockReader:
     def _ended(self, level: int) -> Iterator[Block]:
         # Documents made by Sphinx end each heading with a link to itself.
         text = " ".join("".join(self._text).split()).removesuffix("¶")
-        self._text.clear()
+        self._text[:] = self._voices
+        text = EMPTY.sub("", text + "</voice>" * len(self._voices)).strip()
         if not text:
             return
         language = self._languages[-1] if self._languages else self.language
@@ -158,6 +165,12 @@ def language_tag(said: str) -> str:
 
 def _language(node: "etree._Element") -> str:
     return language_tag(node.get("lang") or node.get("xml:lang") or node.get(XML_LANG) or "")
+
+
+def _voice(node: "etree._Element") -> str:
+    """Return the tag of a voice, or nothing if the node is none or names none."""
+    tag = f'<voice name="{node.get("name", "")}">' if node.tag == "voice" else ""
+    return tag if TAG.fullmatch(tag) else ""
 
 
 def _types(node: "etree._Element") -> set[str]:

@@ -4,20 +4,24 @@ import posixpath
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
+from capabilities.audiobooks.kinds.audiobook import MAX_CHARACTERS
+from capabilities.audiobooks.kinds.cast import plain
 from capabilities.audiobooks.manuscripts.blocks import Block, BlockReader, language_tag
 from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-#: Most entries of the archive, and most bytes that they may unpack to, in all and each.
-MAX_ENTRIES, MAX_UNPACKED, MAX_ENTRY = 10_000, 500 * 2**20, 50 * 2**20
+#: Most entries of the archive, and most bytes that they may unpack to: in all, a picture and a document, whose elements
+#: take a hundred times its size.
+MAX_ENTRIES, MAX_UNPACKED, MAX_PICTURE, MAX_DOCUMENT = 10_000, 500 * 2**20, 50 * 2**20, 8 * 2**20
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 #: Obfuscated fonts are no protection of the text.
 FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
@@ -41,17 +45,22 @@ class Archive:
                 f" {MAX_UNPACKED / 2**20:,.0f} MB. Leave out its pictures."
             )
 
-    def read(self, name: str) -> bytes:
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The bytes that each file unpacks to; reading it gives no more."""
+        return {name: entry.file_size for name, entry in self._zip.NameToInfo.items()}
+
+    def read(self, name: str, *, limit: int = MAX_DOCUMENT) -> bytes:
         """Return a file's bytes. Raises ManuscriptUnreadable."""
         try:
             with self._zip.open(name) as entry:
-                data = entry.read(MAX_ENTRY + 1)
+                data = entry.read(limit + 1)
         except KeyError:
             raise ManuscriptUnreadable(f"The EPUB lacks its file {name[:100]!r}.") from None
         except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError) as error:
             raise ManuscriptUnreadable(f"{name[:100]!r} in the EPUB can't be unpacked: {error}.") from error
-        if len(data) > MAX_ENTRY:
-            raise ManuscriptUnreadable(f"{name[:100]!r} in the EPUB has more than {MAX_ENTRY / 2**20:,.0f} MB.")
+        if len(data) > limit:
+            raise ManuscriptUnreadable(f"{name[:100]!r} in the archive has more than {limit / 2**20:,.0f} MB.")
         return data
 
     def has(self, name: str) -> bool:
@@ -84,6 +93,7 @@ def read_epub(file: IO[bytes], reads: frozenset[str]) -> Manuscript:
     items = {one.get("id"): one for one in package.iter() if _local(one) == "item"}
     titles = _titles(archive, package, items, folder)
     seen: set[str] = set()
+    characters = 0
     found.cover = _cover(archive, package, items, folder)
     for reference in (one for one in package.iter() if _local(one) == "itemref"):
         item = items.get(reference.get("idref"))
@@ -93,7 +103,11 @@ def read_epub(file: IO[bytes], reads: frozenset[str]) -> Manuscript:
         if name in seen:
             continue  # some tools list a file once for each section in it
         seen.add(name)
-        found.chapters += _chapters(reader.read(archive.read(name)), titles.get(name, ""), found.chapters)
+        blocks = reader.read(archive.read(name))
+        characters += sum(len(block.text) for block in blocks)
+        found.chapters += _chapters(blocks, titles.get(name, ""), found.chapters)
+        if characters > MAX_CHARACTERS:
+            break  # which `checked` refuses
     return found.checked()
 
 
@@ -107,9 +121,9 @@ def _chapters(blocks: list[Block], title: str, before: list[Chapter]) -> Iterato
     for block in blocks:
         if block.level and block.level == main and main < 3 and (chapter.paragraphs or chapter.title != title):
             yield chapter
-            chapter = Chapter(block.text)
+            chapter = Chapter(plain(block.text))
         elif block.level and not chapter.paragraphs:
-            chapter.title = chapter.title or block.text
+            chapter.title = chapter.title or plain(block.text)
         chapter.paragraphs.append(block.text)
     yield chapter
 
@@ -122,7 +136,7 @@ def _cover(archive: Archive, package: "Element", items: Mapping[str | None, "Ele
     if item is None or not item.get("media-type", "").startswith("image/"):
         return None
     try:
-        return archive.read(_resolved(folder, item.get("href", "")))
+        return archive.read(_resolved(folder, item.get("href", "")), limit=MAX_PICTURE)
     except ManuscriptUnreadable:
         return None  # a book reads well without its cover
 
@@ -143,7 +157,7 @@ def _titles(archive: Archive, package: "Element", items: Mapping[str | None, "El
     base = posixpath.dirname(name)
     for link in document.iter():
         if _local(link) == "a" and link.get("href"):
-            _note(titles, _resolved(base, link.get("href", "")), "".join(link.itertext()))
+            _note(titles, _resolved(base, link.get("href", "")), "".join(islice(link.itertext(), 100)))
         elif _local(link) == "navPoint":
             target = next((one for one in link if _local(one) == "content"), None)
             named = (one for one in link if _local(one) == "navLabel")  # and not those of the points within

@@ -1,9 +1,16 @@
 """Reading: a manuscript of any form, told by its first bytes and its name."""
 
+import io
 import re
+import zipfile
 from collections.abc import Iterable, Sequence
 from typing import IO
+from xml.sax import ContentHandler, SAXException
 
+from defusedxml import DTDForbidden
+from defusedxml.sax import parseString
+
+from capabilities.audiobooks.kinds.cast import plain
 from capabilities.audiobooks.manuscripts.blocks import SCENE_BREAK, Block, BlockReader
 from capabilities.audiobooks.manuscripts.epub import Archive, read_epub
 from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
@@ -22,6 +29,8 @@ PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 #: Characters of a line of a title page.
 MAX_TITLE_PAGE = 80
 MAX_TEXT_BYTES, MAX_DOCX_BYTES = 16 * 2**20, 24 * 2**20
+#: Characters of HTML and Markdown, whose elements take a hundred times their size.
+MAX_MARKUP = 4 * 2**20
 MARKDOWN_NAMES = (".md", ".markdown")
 
 
@@ -36,17 +45,20 @@ def read_manuscript(file: IO[bytes], name: str, reads: frozenset[str] = frozense
         if archive.has("META-INF/container.xml"):
             return read_epub(file, reads)
         if archive.has("word/document.xml"):
-            _check_docx(archive.read("word/document.xml"))
-            return _read_docx(file, reads)
+            return _read_docx(_xml_of(archive), reads)
         raise ManuscriptUnreadable("The archive is neither an EPUB nor a Word document (DOCX).")
     if head.startswith(b"%PDF"):
         raise ManuscriptUnreadable("PDF says where letters stand, not what is a paragraph. Send EPUB, DOCX or text.")
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         raise ManuscriptUnreadable("This is an old Word document. Save it as DOCX.")
     text = _decoded(file.read(MAX_TEXT_BYTES + 1))
-    if re.match(r"\s*(?:<\?xml|<!doctype html|<html)", text, re.IGNORECASE):
+    is_html = re.match(r"\s*(?:<\?xml|<!doctype html|<html)", text, re.IGNORECASE)
+    is_markdown = name.lower().endswith(MARKDOWN_NAMES) or re.search(r"^#{1,2} \S", text, re.MULTILINE)
+    if (is_html or is_markdown) and len(text) > MAX_MARKUP:
+        raise ManuscriptUnreadable(f"The file has more than {MAX_MARKUP:,} characters. Send it in parts.")
+    if is_html:
         return from_html(text, reads)
-    if name.lower().endswith(MARKDOWN_NAMES) or re.search(r"^#{1,2} \S", text, re.MULTILINE):
+    if is_markdown:
         from markdown_it import MarkdownIt
 
         return from_html(MarkdownIt("commonmark").enable("table").render(_without_front_matter(text)), reads)
@@ -70,14 +82,29 @@ def _without_front_matter(text: str) -> str:
     return re.sub(r"\A---\n.*?\n---\n", "", text, count=1, flags=re.DOTALL)
 
 
-def _check_docx(document: bytes) -> None:
-    # mammoth keeps all of it in memory, some twenty times its size, and expands entities, which Word never writes.
-    if len(document) > MAX_DOCX_BYTES:
+def _xml_of(archive: Archive) -> IO[bytes]:
+    """Return a Word document that has XML alone, which was checked. Raises ManuscriptUnreadable.
+
+    mammoth keeps all of it in memory, some twenty times its size, expands entities, which Word never writes, and reads
+    whatever files the document names."""
+    sizes = {name: size for name, size in archive.sizes.items() if name.endswith((".xml", ".rels"))}
+    if sum(sizes.values()) > MAX_DOCX_BYTES:
         raise ManuscriptUnreadable(
             f"The Word document has more than {MAX_DOCX_BYTES / 2**20:.0f} MB of text and forms. Send it in parts."
         )
-    if b"<!DOCTYPE" in document[:4_096].upper():
-        raise ManuscriptUnreadable("The Word document declares entities of XML, which Word never writes.")
+    kept = io.BytesIO()
+    with zipfile.ZipFile(kept, "w") as checked:
+        for name in sizes:
+            data = archive.read(name, limit=MAX_DOCX_BYTES)
+            try:
+                parseString(data, ContentHandler(), forbid_dtd=True)
+            except DTDForbidden as error:
+                message = "The Word document declares entities of XML, which Word never writes."
+                raise ManuscriptUnreadable(message) from error
+            except (SAXException, LookupError, ValueError) as error:
+                raise ManuscriptUnreadable(f"{name[:100]!r} in the Word document is no valid XML: {error}.") from error
+            checked.writestr(name, data)
+    return kept
 
 
 def _read_docx(file: IO[bytes], reads: frozenset[str]) -> Manuscript:
@@ -106,12 +133,12 @@ def _by_headings(blocks: Sequence[Block]) -> tuple[str, list[Chapter]]:
     levels = [block.level for block in blocks if block.level]
     top = min(levels, default=0)
     has_title = levels.count(top) == 1 and bool(blocks) and any(level > top for level in levels)
-    title = next((block.text for block in blocks if has_title and block.level == top), "")
+    title = next((plain(block.text) for block in blocks if has_title and block.level == top), "")
     splitting = min((level for level in levels if level > top), default=top) if has_title else top
     chapters = [Chapter(title)]
     for block in blocks:
         if block.level == splitting and splitting:
-            chapters.append(Chapter(block.text))
+            chapters.append(Chapter(plain(block.text)))
         chapters[-1].paragraphs.append(block.text)
     return title, chapters
 

@@ -26,6 +26,7 @@ from capabilities.audiobooks.kinds.audiobook import (
     AudiobookRequest,
     BookChanges,
     BookChapter,
+    check_pauses,
 )
 from capabilities.audiobooks.kinds.cast import written
 from capabilities.audiobooks.routes.books import Items, priced, sound_of, with_lexicon
@@ -146,7 +147,8 @@ def _texts(request: BookChanges, passages: int, cast: Mapping[str, str]) -> dict
 
 
 def _check(kind: AnyKind, texts: Mapping[int, str], earlier: Sequence[Item], offers: Offers) -> None:
-    """Refuse texts that their voices can't read. Raises InvalidRequest."""
+    """Refuse texts that their voices can't read, and too much silence. Raises InvalidRequest."""
+    check_pauses(texts.get(number, item.input["text"]) for number, item in enumerate(earlier, start=1))
     for number, text in texts.items():
         given = earlier[number - 1].input
         how = {name: given[name] for name in ("language", "voice_name") if given.get(name)}

@@ -23,7 +23,7 @@ from workers.engines.resources import Resources
 
 CHECKER = "@likecoin/epubcheck-ts@0.7.0"
 TEXTS = (
-    'Night & day\n\nIt was dark. The lamp went out. <voice name="en-GB-female">"Who is there?"</voice> he asked.\n\n'
+    'Night & day\n\nIt was dark. The lamp\nwent out. <voice name="en-GB-female">"Who is there?"</voice> he asked.\n\n'
     "* * *\n\nNobody answered, [pause 300ms] and the wind <rose>.",
     'Morning\n\nThen it was light. <lang xml:lang="fr">Bonjour, dit-il.</lang>',
 )

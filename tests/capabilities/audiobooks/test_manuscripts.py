@@ -9,7 +9,7 @@ import pytest
 from capabilities.audiobooks.manuscripts import epub
 from capabilities.audiobooks.manuscripts.article import read_article
 from capabilities.audiobooks.manuscripts.manuscript import Manuscript, ManuscriptTooLong, ManuscriptUnreadable
-from capabilities.audiobooks.manuscripts.reading import read_manuscript
+from capabilities.audiobooks.manuscripts.reading import MAX_DOCX_BYTES, MAX_MARKUP, read_manuscript
 
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
 <rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
@@ -48,6 +48,14 @@ def book(**more: str | None) -> bytes:
     return packed.getvalue()
 
 
+def word(**files: str | bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in {"word/document.xml": "<a/>", **files}.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
+
+
 def read(data: bytes | str, name: str = "book") -> Manuscript:
     return read_manuscript(io.BytesIO(data.encode() if isinstance(data, str) else data), name)
 
@@ -60,6 +68,11 @@ def test_an_epub_is_read_in_its_order_without_notes_and_tables() -> None:
         ("A second night", ["Then it was light."]),
     ]
     assert found.left_out == {"footnotes": 1, "tables": 1}
+
+
+def test_notes_of_word_are_left_out() -> None:
+    found = read('<html><p>Text.</p><ol><li id="footnote-1"><p>A note.</p></li></ol></html>', "a.html")
+    assert (found.chapters[0].paragraphs, found.left_out) == (["Text."], {"footnotes": 1})
 
 
 def test_a_language_that_is_no_tag_is_dropped() -> None:
@@ -91,13 +104,15 @@ def test_what_is_asked_for_is_read_as_well() -> None:
 def test_paragraphs_in_another_language_and_voices_are_tagged_and_scenes_are_parted() -> None:
     page = """<html lang="en"><p>She said:</p><p lang="fr">Bonjour.</p>
     <p lang="en-GB"><voice name="Emma">Hello.</voice></p>
-    <hr><p>* * *</p><p>Later.</p>"""
+    <hr><p>* * *</p><voice name="Emma"><p>One.</p><p>Two.</p></voice><p><voice>Later.</voice></p>"""
     assert read(page, "a.html").chapters[0].paragraphs == [
         "She said:",
         '<lang xml:lang="fr">Bonjour.</lang>',
         '<voice name="Emma">Hello.</voice>',
         "[pause 2s]",
         "[pause 2s]",
+        '<voice name="Emma">One.</voice>',
+        '<voice name="Emma">Two.</voice>',
         "Later.",
     ]
 
@@ -192,9 +207,30 @@ xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://ww
         (book(**{"META-INF/container.xml": ENTITIES}), "no valid XML"),
         (book(**{"OEBPS/book.opf": '<?xml version="1.0" encoding="foo"?><package/>'}), "no valid XML"),
         (book(**{"OEBPS/one.xhtml": None}), "lacks its file 'OEBPS/one.xhtml'"),
-        (book(**{"OEBPS/one.xhtml": "<p>" + "a" * (epub.MAX_ENTRY + 1)}), "more than 50 MB"),
+        (book(**{"OEBPS/one.xhtml": "<p>" + "a" * (epub.MAX_DOCUMENT + 1)}), "more than 8 MB"),
+        ("# A\n\n" + "a" * MAX_MARKUP, "4,194,304 characters"),
+        (word(**{"word/styles.xml": f"<!--{'-x' * 4_096}--><!DOCTYPE a><a/>"}), "declares entities"),
+        (word(**{"word/notes.xml": "<!DOCTYPE a><a/>".encode("utf-16")}), "declares entities"),
+        (word(**{"word/comments.xml": "<a>" + " " * MAX_DOCX_BYTES + "</a>"}), "more than 24 MB"),
     ],
-    ids=["pdf", "doc", "cut", "binary", "empty", "nested", "scanned", "drm", "entities", "encoding", "lacking", "bomb"],
+    ids=[
+        "pdf",
+        "doc",
+        "cut",
+        "binary",
+        "empty",
+        "nested",
+        "scanned",
+        "drm",
+        "entities",
+        "encoding",
+        "lacking",
+        "bomb",
+        "markup",
+        "docx-style",
+        "docx-utf16",
+        "docx-bomb",
+    ],
 )
 def test_what_is_no_manuscript_is_refused_with_the_reason(data: bytes | str, reason: str) -> None:
     with pytest.raises(ManuscriptUnreadable, match=reason):

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capabilities.audiobooks.kinds.passages import PASSAGE_CHARACTERS, passages_of, prices_of
+from capabilities.audiobooks.routes.books import priced
 
 WORDS = st.lists(
     st.sampled_from(["word", "sentence.", "Ende!", "\n\n", "長い文。", "x" * 2_500]), min_size=1, max_size=900
@@ -24,6 +25,11 @@ def test_the_prices_of_passages_add_up_to_that_of_one_text(lengths: list[int]) -
     prices = prices_of(lengths, 1_000)
     assert sum(prices) == -(-sum(lengths) // 1_000)
     assert all(price >= 0 for price in prices)
+
+
+def test_what_is_spoken_is_charged_whatever_is_reused() -> None:
+    passages = [{"text": "a", "sound": {}}, {"text": "b" * 999}, {"text": "a", "sound": {}}, {"text": "c" * 2}]
+    assert [price for _, price, _ in priced(passages)] == [0, 1, 0, 1]
 
 
 def test_a_passage_ends_with_a_sentence_where_it_can() -> None:
