@@ -72,7 +72,7 @@ class Episode:
         return datetime.fromisoformat(told) if told else self.created_at
 
     def chapters(self) -> Iterator[tuple[float, str]]:
-        """Yield the second at which each heading is heard, and the heading, after the title."""
+        """Yield each heading's start in seconds, and the heading, after the title."""
         headings = iter(self.written.get("headings") or ())
         wanted = next(headings, None)
         if wanted is not None:
@@ -94,7 +94,7 @@ EPISODE = SQL(
     " AND x.state = 'written'"
     " LEFT JOIN site_change v ON v.run_id = r.id AND v.target = c.target AND v.field = 'cover'"
     " AND v.state = 'written'"
-    " WHERE f.token IS NOT NULL AND c.field = 'audio' AND c.state = 'written'"
+    " WHERE f.token IS NOT NULL AND c.field = 'audio' AND c.state = 'written' AND c.about ->> 'is_public' = 'true'"
 )
 
 
@@ -133,7 +133,7 @@ def list_episodes(site_id: UUID) -> Statement[list[Episode]]:
     """Read the newest episodes of a site's podcast."""
     return Statement(
         EPISODE + " AND f.site_id = %(site)s AND e.audio_bytes IS NOT NULL"
-        " ORDER BY coalesce(c.about->>'published_at', e.created_at::text) DESC, c.id DESC LIMIT %(most)s",
+        " ORDER BY coalesce((c.about->>'published_at')::timestamptz, e.created_at) DESC, c.id DESC LIMIT %(most)s",
         {"site": site_id, "most": MOST_EPISODES},
         rows_of(Episode),
     )

@@ -15,11 +15,11 @@ def shown(proposed: Any) -> str:
     return str(proposed)
 
 
-def edited(text: str, before: Any) -> Any:
+def edited(text: str, before: Any, field: str) -> Any:
     """Return what a person has made of a proposal that `shown` has shown; None: nothing is to be written."""
-    if not text:
+    if not text or (before is None and field in ("cover", "audio")):
         return None
-    if isinstance(before, list):
+    if field in ("tags", "categories"):
         return [name for part in text.split(",") if (name := part.strip())]
     if isinstance(before, dict):
         return {**before, "alt_text": text} if "alt_text" in before else before

@@ -147,7 +147,8 @@ def read_decisions(listed: str, changes: Sequence[Change]) -> dict[int, Any]:
         number, tab, text = line.partition("\t")
         if not tab or not number.strip().isdecimal() or int(number) not in decisions:
             raise InvalidRequest(f"{line[:60]!r} is no line of the list: number, tab, text. Nothing was written.")
-        decisions[int(number)] = edited(text.strip(), known[int(number)].proposed)
+        change = known[int(number)]
+        decisions[int(number)] = edited(text.strip(), change.proposed, change.field)
     return decisions
 
 

@@ -53,6 +53,8 @@ class SitePost:
     is_published: bool
     values: Values
     published_at: datetime | None = None
+    #: Anybody may read it: it is no draft, has no password, and is not for members alone.
+    is_public: bool = True
 
 
 @dataclass(frozen=True, slots=True)

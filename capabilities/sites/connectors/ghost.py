@@ -219,9 +219,11 @@ def _encoded(part: bytes) -> bytes:
 
 
 def _post(kind: str, post: Mapping[str, Any]) -> SitePost:
-    is_published, date = post["status"] in ("published", "sent"), post.get("published_at")
+    is_published, date = post["status"] == "published", post.get("published_at")
     published_at = datetime.fromisoformat(date) if is_published and date else None
-    return SitePost(f"{kind}/{post['id']}", post["title"], post["url"], is_published, _values(post), published_at)
+    is_public = is_published and post.get("visibility") == "public"
+    target, values = f"{kind}/{post['id']}", _values(post)
+    return SitePost(target, post["title"], post["url"], is_published, values, published_at, is_public)
 
 
 def _values(post: Mapping[str, Any]) -> Values:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from html import escape, unescape
 from typing import Any, ClassVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from capabilities.sites.connectors.connector import (
     Ability,
@@ -27,7 +27,7 @@ PER_PAGE = 100
 MAX_CATEGORIES = 100
 POST_TYPES = ("posts", "pages")
 #: Our fields by WordPress's.
-POST_FIELDS = "id,link,status,date_gmt,title,content,excerpt,tags,categories,featured_media"
+POST_FIELDS = "id,link,status,date_gmt,title,content,excerpt,tags,categories,featured_media,password"
 #: The capabilities of a WordPress user that each ability needs.
 NEEDS: Mapping[Ability, tuple[str, ...]] = {
     "alt_text": ("upload_files", "edit_others_posts"),
@@ -166,6 +166,13 @@ class WordPress:
                 " Is it WordPress, and is its REST API switched on?",
                 code="site_not_wordpress",
             )
+        told, own = urlsplit(found[1]), urlsplit(self._url)
+        if told.netloc != own.netloc or (own.scheme, told.scheme) == ("https", "http"):
+            # The password goes to the address that its owner named, and nowhere else.
+            raise SiteTrouble(
+                f"{shown(self._url)} names {shown(found[1])} as its REST API. Add the site by that address.",
+                code="site_moved",
+            )
         return found[1]
 
     async def _list(self, path: str) -> Reply:
@@ -260,7 +267,10 @@ class WordPress:
         date = content.get("date_gmt") or ""
         published_at = datetime.fromisoformat(f"{date}+00:00") if date[:4] > "0000" else None
         is_published = content["status"] == "publish"
-        return SitePost(f"{kind}/{content['id']}", title, content["link"], is_published, values, published_at)
+        is_public = is_published and not content.get("password")
+        return SitePost(
+            f"{kind}/{content['id']}", title, content["link"], is_published, values, published_at, is_public
+        )
 
 
 def _next(reply: Reply, page: int) -> str | None:

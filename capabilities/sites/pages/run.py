@@ -12,7 +12,7 @@ from api.dashboard.rendering import redirect, render
 from api.http.parameters import OFFSET
 from api.services.resource import Resource
 from capabilities.sites import runs
-from capabilities.sites.changes import PAGE, count_changes, list_changes, review
+from capabilities.sites.changes import PAGE, Change, count_changes, list_changes, review
 from capabilities.sites.pages.site import TASKS
 from capabilities.sites.pages.sites import ROOT, find_own
 from capabilities.sites.proposals import edited, shown
@@ -55,7 +55,7 @@ class RunPage(Resource):
         do = self._services.database.run
         match form.text("action"):
             case "write":
-                known = {one.id: one.proposed for one in await do(list_changes(run.id, offset=OFFSET.read(req)))}
+                known = {one.id: one for one in await do(list_changes(run.id, offset=OFFSET.read(req)))}
                 await do(review(run.id, _decisions(form, known)))
                 await do(runs.move(run.id, of=["review"], to="writing"))
             case "skip":
@@ -80,7 +80,9 @@ class RunPage(Resource):
         return site, run
 
 
-def _decisions(form: Form, known: Mapping[int, Any]) -> dict[int, Any]:
+def _decisions(form: Form, known: Mapping[int, Change]) -> dict[int, Any]:
     """Return what was ticked on a page, as it was edited there; the rest stays as it is."""
     ticked = [int(number) for number in form.texts("accept") if number.isdecimal() and int(number) in known]
-    return {number: edited(form.text(f"text-{number}"), known[number]) for number in ticked}
+    return {
+        number: edited(form.text(f"text-{number}"), known[number].proposed, known[number].field) for number in ticked
+    }

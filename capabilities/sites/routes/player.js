@@ -21,14 +21,17 @@
 
   class PressroomPlayer extends HTMLElement {
     async connectedCallback() {
-      const root = this.attachShadow({mode: 'open'});
+      if (this.shadowRoot) return; // it was moved
+      const root = this.attachShadow({mode: 'open'}), {files, label} = this;
       root.adoptedStyleSheets = [style];
-      const {title, language, chapters} = await (await fetch(`${files}chapters.json`)).json();
+      const answer = await fetch(`${files}chapters.json`);
+      if (!answer.ok) return; // the episode has ended
+      const {title, language, chapters} = await answer.json();
       const track = make('track', {kind: 'metadata', src: `${files}transcript.vtt`, default: true});
       const audio = make('audio', {controls: true, preload: 'metadata', crossOrigin: 'anonymous', src: `${files}audio.mp3`,
         ariaLabel: title}, track);
       const text = make('p', {lang: language ?? ''});
-      const region = make('div', {role: 'region', tabIndex: 0, ariaLabel: script.dataset.label ?? 'Transcript'}, text);
+      const region = make('div', {role: 'region', tabIndex: 0, ariaLabel: label ?? 'Transcript'}, text);
       const places = make('ol', {hidden: !chapters.length}, ...chapters.map(({startTime, title: name}) =>
         make('li', {}, make('button', {type: 'button', textContent: name, onclick: () => {
           audio.currentTime = startTime;
@@ -55,5 +58,5 @@
   }
 
   if (!customElements.get('pressroom-player')) customElements.define('pressroom-player', PressroomPlayer);
-  script.after(document.createElement('pressroom-player'));
+  script.after(Object.assign(document.createElement('pressroom-player'), {files, label: script.dataset.label}));
 })();

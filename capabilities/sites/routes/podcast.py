@@ -56,7 +56,8 @@ class EpisodeFile(Resource):
         """Answer with the audio or a part of it, the cover, the transcript or the chapters."""
         episode = await self._find(episode_id)
         if name == TRANSCRIPT:
-            cues = [Segment(start=start, end=end, text=text) for start, end, text in episode.proposed["sentences"]]
+            heard = episode.proposed.get("sentences") or ()
+            cues = [Segment(start=start, end=end, text=text) for start, end, text in heard]
             _show(req, resp, vtt(cues).encode(), SHOWN[".vtt"])
         elif name == CHAPTERS:
             _show(req, resp, chapters_document(episode).encode(), CHAPTERS_TYPE)

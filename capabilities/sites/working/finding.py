@@ -115,7 +115,8 @@ async def find_posts(
 
 def _about(post: SitePost) -> dict[str, Any]:
     about = {"page": post.title, "page_url": post.url, "excerpt": text_of(post.values.get("excerpt") or "")}
-    return about | {"published_at": post.published_at.isoformat() if post.published_at else None}
+    published_at = post.published_at.isoformat() if post.published_at else None
+    return about | {"published_at": published_at, "is_public": post.is_public}
 
 
 def _lacks(post: SitePost, part: str) -> bool:

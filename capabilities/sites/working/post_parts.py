@@ -115,6 +115,11 @@ class FilePart:
         # Its own name, so that a file that a kill has left without a note is found again.
         name = f"{change.target.replace('/', '-')}-{change.field}-{change.id}.{suffix}"
         made, url = await site.upload(name, content, kind, post=change.target)
+        shown_by = "cover" if change.field == "cover" else "content"
+        now = await site.read(change.target)  # an upload takes up to a minute
+        if now is None or now[shown_by] != values[shown_by]:
+            await site.remove(made)
+            return Outcome("conflict", note="Somebody has changed the post meanwhile; it stays as it is.")
         if change.field == "cover":
             await site.write(made, {"alt_text": change.proposed["alt_text"]})
             return Plan({"cover": made}, {"made": made})

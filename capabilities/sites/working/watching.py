@@ -71,7 +71,10 @@ class SiteWatch:
             database.run(add_posts(site.id, found, begun))
         for post in database.run(list_posts(site.id, is_open=True, limit=MOST_SEEN)):
             if self._has_ended(database, post):
-                self._end(database, site, post)
+                try:
+                    self._end(database, site, post)
+                except PressroomError as error:  # all posts count as seen, or they would be paid for again
+                    log.warning("post not told of", site=str(site.id), url=post.url, code=error.code)
         return {"seen": list(dict.fromkeys([*(one.target for one in posts), *seen]))[:MOST_SEEN]}
 
     def _begin(self, database: Database, site: Site, posts: Sequence[SitePost]) -> list[UUID] | None:
@@ -88,7 +91,8 @@ class SiteWatch:
         for task in tasks:
             before = list(open_runs[task].options.get("posts") or ()) if task in open_runs else []
             run, _ = database.run(runs.start_run(site.id, task, {**options, "posts": [*before, *targets]}))
-            database.run(runs.move(run.id, of=["review"], to="finding"))
+            if task in open_runs and not database.run(runs.move(run.id, of=["review"], to="finding")):
+                return None
             begun.append(run.id)
         return begun
 

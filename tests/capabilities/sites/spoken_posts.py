@@ -31,6 +31,7 @@ def add_spoken_post(
         "page": title,
         "page_url": f"https://harbour.example/{target}",
         "published_at": "2026-05-04T10:00:00+00:00",
+        "is_public": True,
     }
     made: dict[str, tuple[Any, Any]] = {
         "excerpt": ("Boats race <fast>.", "Boats race <fast>."),
