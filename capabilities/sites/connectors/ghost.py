@@ -47,6 +47,8 @@ class Ghost:
         self._key = credentials.get("password", "").strip()
         #: Texts of uploaded pictures, which Ghost takes with the post that shows them.
         self._alts: dict[str, str] = {}
+        #: Posts as they were read last, for the next write.
+        self._seen: dict[str, Mapping[str, Any]] = {}
         self.exchange = Exchange(settings)
 
     async def look_up(self) -> SiteFacts:
@@ -87,9 +89,11 @@ class Ghost:
             return {"alt_text": ""}
         if kind not in (*POST_TYPES, "cover"):
             return None
-        found = await self._read(rest if kind == "cover" else target)
+        place = rest if kind == "cover" else target
+        found = await self._read(place)
         if found is None:
             return None
+        self._seen[place] = found
         return {"alt_text": found.get("feature_image_alt") or ""} if kind == "cover" else _values(found)
 
     async def write(self, target: str, values: Values) -> Values:
@@ -99,7 +103,8 @@ class Ghost:
             self._alts[target] = str(values["alt_text"])
             return values
         place = rest if kind == "cover" else target
-        found = await self._read(place)
+        # With the time of the post that was read, Ghost refuses to write over what somebody saved since (409).
+        found = self._seen.pop(place, None) or await self._read(place)
         if found is None:
             raise SiteTrouble(f"{target} was deleted.", code="site_target_gone", of_target=True)
         sent: dict[str, Any] = {"updated_at": found["updated_at"]}
