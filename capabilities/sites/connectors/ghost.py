@@ -198,7 +198,8 @@ class Ghost:
         if reply.status == 404 and target:
             raise SiteTrouble(f"{target} was deleted.", code="site_target_gone", of_target=True)
         if reply.status == 409:
-            raise SiteTrouble(f"Somebody is writing to {target} now.", code="site_unavailable", passes=True)
+            note = f"Somebody has saved {target} meanwhile; it stays as it is."
+            raise SiteTrouble(note, code="site_target_busy", of_target=True)
         raise SiteTrouble(
             f"{name} refuses {target or 'this'}: {why}.", code="site_refused", of_target=target is not None
         )

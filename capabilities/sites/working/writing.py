@@ -34,6 +34,10 @@ class Plan:
     written: Any
 
 
+#: The state of a change whose object the site refuses, by the code of the refusal.
+ENDS: Mapping[str, str] = {"site_target_gone": "gone", "site_target_busy": "conflict"}
+
+
 class PlainField:
     """A field that is replaced as a whole, such as an alternative text or an excerpt."""
 
@@ -143,8 +147,7 @@ class Writer:
         except SiteTrouble as trouble:
             if not trouble.of_target:
                 raise
-            is_gone = trouble.code == "site_target_gone"
-            outcome = Outcome("gone" if is_gone else "failed", note=trouble.message)
+            outcome = Outcome(ENDS.get(str(trouble.code), "failed"), note=trouble.message)
         self._database.run(note_outcome(change.id, outcome.state, written=outcome.written, note=outcome.note))
 
     async def _write(self, change: Change, values: Values) -> Outcome:
