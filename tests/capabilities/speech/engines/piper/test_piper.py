@@ -33,7 +33,7 @@ def fetched(joe: Path, tmp_path: Path) -> ModelStore:
     known = find_model("piper-en_US-joe-medium")
     files = tuple(File(file.name, file.sha256, file.size_bytes) for file in known.files)
     model = CatalogueModel(
-        "joe", "synthesis", "piper", "a voice", ("en-US",), "CC0-1.0", "", 1, files, details=known.details
+        "joe", "synthesis", "piper", "a voice", "CC0-1.0", "", 1, ("en-US",), files, details=known.details
     )
     return ModelStore(Settings(data=tmp_path), {"joe": model})
 
