@@ -13,6 +13,8 @@ from pipeline.database import SQL, Statement, columns, row_of, rows_of
 
 #: The namespace of podcasts' ids, which are made of the address that a feed has at first (podcast namespace, guid).
 PODCASTS = UUID("ead4c236-bf58-58c6-a2c6-a6b28d128cb6")
+#: The file of an episode, in the store and in its address.
+AUDIO = "audio.mp3"
 #: Bytes of the secret in a feed's address.
 TOKEN_BYTES = 24
 #: Episodes of a feed, as directories read a few hundred.

@@ -41,7 +41,7 @@ class Harbour:
 
 @pytest.fixture(scope="module")
 def harbour(dashboard: Running) -> Iterator[Harbour]:
-    """Of the first account, whose owner is signed in; the audio is real speech."""
+    """A site of the first account, whose owner is signed in, with real speech."""
     spoken = dashboard.ask("/tts/batch", {"text": TEXT, "plain_text": True, "timestamps": True})
     assert spoken.status == 200, spoken.body
     with Database(dashboard.database_url) as database:

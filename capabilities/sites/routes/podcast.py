@@ -13,7 +13,7 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.work.files import HEADERS, SHOWN
 from capabilities.sites import feeds
-from capabilities.sites.feeds import Episode
+from capabilities.sites.feeds import AUDIO, Episode
 from capabilities.sites.routes.rss import chapters_document, write_rss
 from capabilities.sites.sites import find_site
 from pipeline.storage.artifacts import episode_key
@@ -21,7 +21,7 @@ from pipeline.subtitles.segments import Segment
 from pipeline.subtitles.subtitles import vtt
 
 FEEDS = "/feeds"
-AUDIO, TRANSCRIPT, CHAPTERS = "audio.mp3", "transcript.vtt", "chapters.json"
+TRANSCRIPT, CHAPTERS = "transcript.vtt", "chapters.json"
 #: The type of chapters (podcast namespace, chapters).
 CHAPTERS_TYPE = "application/json+chapters"
 SCRIPT = (Path(__file__).parent / "player.js").read_bytes()

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from capabilities.sites import feeds
 from capabilities.sites.connectors.exchange import USER_AGENT
-from capabilities.sites.feeds import Episode
+from capabilities.sites.feeds import AUDIO, Episode
 from pipeline.database import Database
 from pipeline.downloads.web import Unfetched, Web
 from pipeline.errors import Gone
@@ -17,7 +17,6 @@ from pipeline.storage.artifacts import Artifacts, episode_key, open_store
 
 log = get_logger(__name__)
 
-AUDIO = "audio.mp3"
 #: Largest audio that is read back from a site: four hours at 192 kbit/s.
 MOST_BYTES = 350_000_000
 #: Pause between two looks for files that no episode has any more.
@@ -74,6 +73,8 @@ class SiteFeeds:
         async with opening as web, web.open(url) as opened:
             if opened.status != 200:
                 raise Unfetched("unreachable", f"{url} answers with HTTP {opened.status}.")
+            if not (sent := opened.headers.get("Content-Type", "")).startswith("audio/"):  # such as a page to sign in
+                raise Unfetched("unreachable", f"{url} answers with {sent or 'no type'}, not with audio.")
             return await opened.read(MOST_BYTES)
 
     def _copy_cover(self, episode: Episode) -> str | None:

@@ -25,13 +25,14 @@ class SpokenPost:
 def add_spoken_post(
     database: Database, account_id: UUID, *, artifact: str, sentences: Sequence[Any], target: str = "posts/7",
     title: str = "The regatta", url: str = "", cover: str | None = None, headings: Sequence[str] = (),
+    is_public: bool = True,
 ) -> SpokenPost:  # fmt: skip
     """Add a post with audio, an excerpt and perhaps a cover, in a run of its own that nothing works on."""
     about = {
         "page": title,
         "page_url": f"https://harbour.example/{target}",
         "published_at": "2026-05-04T10:00:00+00:00",
-        "is_public": True,
+        "is_public": is_public,
     }
     made: dict[str, tuple[Any, Any]] = {
         "excerpt": ("Boats race <fast>.", "Boats race <fast>."),

@@ -190,12 +190,23 @@ def test_audio_that_has_expired_is_taken_from_the_site(
     with web_server() as site:
         post = add(artifact="2020-01-01/gone/0/gone.mp3", url=site.serve("/a.mp3", b"from the site", "audio/mpeg"))
         gone = add(target="posts/8", artifact="2020-01-01/gone/0/gone.mp3", url=site.url("/nothing.mp3"))
+        page = site.serve("/sign-in", b"<html>", "text/html")
+        add(target="posts/9", artifact="2020-01-01/gone/0/gone.mp3", url=page)
         feed = make_feed(api_database, gone.site_id)
         assert chore.work(api_database) == 1
 
     _, (item,) = read(open_service, feed)
     assert post.site_id == gone.site_id
     assert open_service.get(local(item.find("enclosure").get("url"))).body == b"from the site"  # type: ignore[union-attr]
+
+
+def test_a_post_that_not_everybody_may_read_is_no_episode(
+    open_service: Service, api_database: Database, chore: SiteFeeds, add: Add
+) -> None:
+    feed = make_feed(api_database, add(is_public=False).site_id)
+
+    assert chore.work(api_database) == 0
+    assert read(open_service, feed)[1] == []
 
 
 def test_an_address_is_revoked_and_an_ended_feed_leaves_no_file(
