@@ -47,7 +47,7 @@ SENTENCE = "This sentence was changed after the book had been read."
 def measure(*, quick: bool) -> Iterator[Table]:
     """Speak each book undisturbed, with kills, and by the engine alone; then change a sentence."""
     idle = [argument for pool in ("vision", "search_check") for argument in ("--pool", f"{pool}=0")]
-    # So that the file of a book is made by one process while the other speaks.
+    # Two processes: one joins the file of a book while the other speaks.
     idle += ["--pool", "synthesis=2"]
     with (
         TemporaryDirectory(prefix="pressroom-benchmark-") as name,

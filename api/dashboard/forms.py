@@ -68,7 +68,7 @@ class OperatorForm(Resource):
 
     #: The page that says what was done, or why not.
     page: ClassVar[str]
-    #: What is logged: an event, and the fields that say what was changed.
+    #: The event in the log, and the fields of the form that go with it.
     event: ClassVar[str]
     logged: ClassVar[tuple[str, ...]]
 

@@ -1,4 +1,4 @@
-"""Who acts in the simulation: clients, workers, sweeps and an operator; and what each knows to be true."""
+"""Actors of the simulation: clients, workers, sweeps and an operator, and the answers that they were given."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ HOUR = timedelta(hours=1)
 
 @dataclass
 class World:
-    """What the actors were told by committed answers; the database must never contradict it."""
+    """Committed answers; the database must never contradict them."""
 
     simulation: Simulation
     payers: Sequence[tuple[UUID, UUID]]  # account, key

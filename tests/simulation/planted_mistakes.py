@@ -1,9 +1,8 @@
 """Mutations of lifecycle.sql that only an interleaving, a lost connection or a late worker brings to light."""
 
-import re
 from dataclasses import dataclass
 
-from pipeline import lifecycle
+from planting import Change
 
 
 @dataclass(frozen=True)
@@ -12,21 +11,7 @@ class Mutation:
 
     name: str
     seed: int
-    changes: tuple[tuple[str, str, str], ...]
-
-    def install_sql(self, schema: str) -> str:
-        """Return the statements that install the life cycle with the mistake, as `schema`."""
-        source = lifecycle.install_sql()
-        for function, right, wrong in self.changes:
-            start = source.index(f"CREATE FUNCTION {lifecycle.SCHEMA}.{function}(")
-            end = start + re.search(r"\$\$ *;", source[start:]).end()
-            assert right in source[start:end], f"{function} has changed: “{self.name}” can't be planted."
-            source = (
-                source[:start]
-                + source[start:end].replace(right, wrong.replace("lifecycle.", f"{lifecycle.SCHEMA}."))
-                + source[end:]
-            )
-        return source.replace(lifecycle.SCHEMA, schema)
+    changes: tuple[Change, ...]
 
 
 MUTATIONS = (

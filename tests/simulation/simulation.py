@@ -8,7 +8,7 @@ the simulation's time; nothing else is replaced."""
 
 import asyncio
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -81,8 +81,9 @@ class Simulation:
 
     seed: int
     monitor: psycopg.AsyncConnection[Any]
-    schema: str = lifecycle.SCHEMA
-    check: Callable[[], Any] = lambda: None
+    schema: str
+    #: Checks the invariants, after each commit; set before the first step.
+    check: Callable[[], Awaitable[None]] = field(init=False)
     actors: list[Actor] = field(default_factory=list)
     now: datetime = START
     trace: list[str] = field(default_factory=list)

@@ -1,8 +1,12 @@
 """Interleavings drawn from seeds: every invariant holds after each commit, and each mutation is found by its seed."""
 
+import re
+from pathlib import Path
+
 import psycopg
 import pytest
 from planted_mistakes import MUTATIONS
+from planting import planted
 from simulate import Seeds
 
 SEEDS = 40
@@ -15,7 +19,7 @@ def url(make_database):
     url = make_database()
     with psycopg.connect(url, autocommit=True) as connection:
         for number, mutation in enumerate(MUTATIONS):
-            connection.execute(mutation.install_sql(f"mutation_{number}"))
+            connection.execute(planted(mutation.name, mutation.changes, f"mutation_{number}"))
     return url
 
 
@@ -39,3 +43,9 @@ def test_a_seed_finds_that(seeds, number):
     first = MUTATIONS[number].seed
     with pytest.raises((AssertionError, KeyError, psycopg.Error)):
         seeds.run_all(range(first, first + NEXT_SEEDS), schema=f"mutation_{number}")
+
+
+def test_the_documents_list_each_mistake_with_its_seed():
+    page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text("utf-8")
+    listed = dict(re.findall(r"^\| ([^|]+) \| (\d+) \|$", page, re.MULTILINE))
+    assert listed == {mutation.name: str(mutation.seed) for mutation in MUTATIONS}

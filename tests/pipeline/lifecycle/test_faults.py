@@ -1,6 +1,5 @@
 """Planted faults: the state machine must notice each, or it is no test of the life cycle. `make faults` plants all."""
 
-import re
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -8,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from lifecycle_machine import LifecycleMachine, connect
-
-from pipeline import lifecycle
+from planting import Change, planted
 
 
 @dataclass(frozen=True)
@@ -17,7 +15,7 @@ class Fault:
     """A mistake in lifecycle.sql: in each named function, one text instead of another."""
 
     name: str
-    changes: tuple[tuple[str, str, str], ...]
+    changes: tuple[Change, ...]
     also: str = "SELECT"  # what would hide it, taken away
     often: tuple[str, ...] = ()  # what brings it to light
 
@@ -114,17 +112,6 @@ FAULTS = (
 )  # fmt: skip
 
 
-def planted(fault: Fault, schema: str) -> str:
-    """Return the statements that install the life cycle with a fault, as `schema`."""
-    source = lifecycle.install_sql()
-    for function, right, wrong in fault.changes:
-        start = source.index(f"CREATE FUNCTION {lifecycle.SCHEMA}.{function}(")
-        end = start + re.search(r"\$\$ *;", source[start:]).end()
-        assert right in source[start:end], f"{function} has changed: the fault “{fault.name}” can't be planted."
-        source = source[:start] + source[start:end].replace(right, wrong) + source[end:]
-    return source.replace(lifecycle.SCHEMA, schema)
-
-
 @pytest.mark.timeout(900)  # many calls, which take a busy machine as long as it takes
 @pytest.mark.parametrize(
     "fault",
@@ -133,7 +120,7 @@ def planted(fault: Fault, schema: str) -> str:
 )
 def test_the_state_machine_notices_that(fault, make_database):
     with closing(connect(make_database())) as connection:
-        connection.execute(planted(fault, "faulty"))
+        connection.execute(planted(fault.name, fault.changes, "faulty"))
         connection.execute(fault.also)
         with pytest.raises((AssertionError, KeyError, ExceptionGroup, connection.Error)):
             run_state_machine_as_test(
