@@ -49,6 +49,7 @@ class AccountRow(Row, table=True):
     open_by_kind: dict[str, int] = Field(
         sa_column=Column(JSONB(none_as_null=True), nullable=False, server_default=text("'{}'"))
     )
+    needs_second_factor: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
     webhook_id: UUID | None  # its own webhook, whose secret signs what is sent; no foreign key, as it names the account
 
 
@@ -103,6 +104,9 @@ class SessionRow(Row, table=True):
     last_seen_at: datetime = Field(sa_column=moment(now=True))
     expires_at: datetime = Field(sa_column=moment())
     person_id: UUID | None = Field(sa_column=Column(Uuid, ForeignKey("person.id", ondelete="CASCADE")))
+    proven_at: datetime = Field(sa_column=moment(now=True))  # when the person last proved who they are
+    browser: str | None  # "Firefox on Linux"
+    address: str | None
 
 
 class SignInLinkRow(Row, table=True):

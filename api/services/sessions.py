@@ -8,6 +8,8 @@ from uuid import UUID
 import falcon
 import falcon.asgi
 
+from api.http.address import Network, client_address
+from api.http.browsers import name_browser
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
 from pipeline.accounts.sessions import Person, Session, begin_session, end_session, find_session, make_token
@@ -18,6 +20,11 @@ from pipeline.settings.settings import DashboardSettings
 COOKIE = "pressroom_session"
 CSRF_HEADER = "X-CSRF-Token"
 SIGN_IN = "/dashboard/sign-in"
+SIGN_OUT = "/dashboard/sign-out"
+#: Where a person adds a second factor; whose account needs one, and who has none, gets nowhere else.
+FACTORS = "/dashboard/account/factors"
+#: How lately a person has to have signed in for what somebody at their open browser should not do.
+RECENTLY = timedelta(hours=1)
 #: A token has 43 characters; longer ones are not looked up.
 MAX_TOKEN_LENGTH = 64
 #: Methods that change nothing.
@@ -35,12 +42,22 @@ class CsrfTokenInvalid(Forbidden):
     )
 
 
+class FactorMissing(Forbidden):
+    """The account needs a second factor, and the person has none."""
+
+    code = "second_factor_missing"
+    message = f"Your account needs a second factor. Add one at {FACTORS}."
+
+
 class Sessions:
     """Finds, begins and ends sessions."""
 
-    def __init__(self, database: AsyncDatabase, settings: DashboardSettings, cookies: Cookies) -> None:
+    def __init__(
+        self, database: AsyncDatabase, settings: DashboardSettings, cookies: Cookies, proxies: list[Network]
+    ) -> None:
         self._database = database
         self._cookies = cookies
+        self._proxies = proxies
         self._idle = timedelta(hours=settings.session_idle_hours)
         self._lasts = timedelta(days=settings.session_days)
 
@@ -60,12 +77,25 @@ class Sessions:
         return found
 
     async def require(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
-        """Return the session of a request. Raises HTTPSeeOther to the sign-in page without one."""
+        """Return the session of a request. Raises HTTPSeeOther to the sign-in page without one.
+
+        Who needs a second factor, and has none, is sent to add it."""
         session = await self.find(req)
         if session is None:
             self._cookies.delete(req, resp, COOKIE)  # its session has ended
             wanted = req.relative_uri if req.method in SAFE_METHODS else "/dashboard"
             raise falcon.HTTPSeeOther(f"{SIGN_IN}?next={quote(wanted, safe='/')}")
+        if session.lacks_factor and req.path != SIGN_OUT and not req.path.startswith(FACTORS):
+            raise falcon.HTTPSeeOther(FACTORS)
+        return session
+
+    async def require_recent(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, *, back: str, within: timedelta = RECENTLY
+    ) -> Session:
+        """Return the session of who has signed in lately. Raises HTTPSeeOther: they sign in again and get to `back`."""
+        session = await self.require(req, resp)
+        if session.proven_ago > within:
+            raise falcon.HTTPSeeOther(f"{SIGN_IN}?again=yes&next={quote(back, safe='/')}")
         return session
 
     async def require_operator(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
@@ -77,8 +107,10 @@ class Sessions:
         return session
 
     async def of_api_request(self, req: falcon.asgi.Request) -> Session | None:
-        """Return the session of an API request without a key, or None. Raises CsrfTokenInvalid."""
+        """Return the session of an API request without a key, or None. Raises CsrfTokenInvalid, FactorMissing."""
         session = await self.find(req)
+        if session is not None and session.lacks_factor:
+            raise FactorMissing
         if session is not None and req.method not in SAFE_METHODS:
             check_csrf_token(session.csrf_token, req.get_header(CSRF_HEADER) or "")
         return session
@@ -91,13 +123,23 @@ class Sessions:
         account_id: UUID,
         *,
         checked: Person | None = None,
+        proven_ago: timedelta = timedelta(0),
     ) -> bool:
         """Sign a person in with a new token, as the old one may be somebody else's.
 
-        Returns false if the person changed since they were `checked`."""
+        Returns false if the person changed since they were `checked`. `proven_ago` is that of a session before it."""
         await self.end(req, resp)
         token = make_token()
-        beginning = begin_session(person_id, account_id, token, lasts=self._lasts, checked=checked)
+        beginning = begin_session(
+            person_id,
+            account_id,
+            token,
+            lasts=self._lasts,
+            checked=checked,
+            proven_ago=proven_ago,
+            browser=name_browser(req.user_agent or ""),
+            address=client_address(req, self._proxies),
+        )
         begun = await self._database.run(beginning)
         if begun:
             self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)

@@ -28,7 +28,8 @@ class Session:
 
     Work that is asked for with it counts for `caller`: the account's key of the name "dashboard". `csrf_token` has to
     be in each request that changes something; it is made from the session's token, which no other site can read.
-    `is_operator`: the person owns an account of operators. `accounts`: how many accounts the person has."""
+    `is_operator`: the person owns an account of operators. `accounts`: how many accounts the person has. `proven_ago`:
+    since the person has proven who they are. `lacks_factor`: the account needs a second factor, and they have none."""
 
     token_hash: bytes
     csrf_token: str
@@ -42,6 +43,9 @@ class Session:
     has_password: bool
     accounts: int
     last_seen_at: datetime
+    proven_ago: timedelta
+    needs_second_factor: bool
+    lacks_factor: bool
 
     @property
     def account_id(self) -> UUID:
@@ -63,13 +67,29 @@ def csrf_token_of(token: str) -> str:
     return hmac.new(token.encode(), b"pressroom csrf", hashlib.sha256).hexdigest()
 
 
+#: The condition that the person {0} has a factor beside the password, which counts.
+HAS_FACTOR = SQL(
+    "(EXISTS (SELECT FROM totp WHERE totp.person_id = {0} AND totp.confirmed_at IS NOT NULL)"
+    " OR EXISTS (SELECT FROM passkey WHERE passkey.person_id = {0}))"
+)
+
+
 def begin_session(
-    person_id: UUID, account_id: UUID, token: str, *, lasts: timedelta, checked: "Person | None" = None
+    person_id: UUID,
+    account_id: UUID,
+    token: str,
+    *,
+    lasts: timedelta,
+    checked: "Person | None" = None,
+    proven_ago: timedelta = timedelta(0),
+    browser: str = "",
+    address: str = "",
 ) -> Statement[bool]:
     """Sign a person in to an account of theirs; the key for its sessions is made, or revived, and ended sessions go.
 
     `checked`: what was read of the person before their password was checked. Where they have another password by now,
-    or the account is suspended, nobody is signed in, and the result is false."""
+    or the account is suspended, nobody is signed in, and the result is false. `browser` and `address` are for the
+    person, to tell their sessions apart."""
     return Statement(
         # Two that sign in at once don't wait for each other's rows.
         "WITH gone AS (DELETE FROM session WHERE token_hash IN (SELECT token_hash FROM session"
@@ -83,8 +103,9 @@ def begin_session(
         " key AS (INSERT INTO api_key (account_id, name, hash, hint, is_dashboard)"
         "  SELECT account_id, %(name)s, %(secret)s, '', true FROM same"
         "  ON CONFLICT (account_id) WHERE is_dashboard DO UPDATE SET revoked_at = NULL)"
-        " INSERT INTO session (token_hash, account_id, person_id, expires_at)"
-        " SELECT %(token)s, account_id, id, now() + %(lasts)s FROM same RETURNING 1 AS begun",
+        " INSERT INTO session (token_hash, account_id, person_id, expires_at, proven_at, browser, address)"
+        " SELECT %(token)s, account_id, id, now() + %(lasts)s, now() - %(proven_ago)s, %(browser)s, %(address)s"
+        " FROM same RETURNING 1 AS begun",
         {
             "person": person_id,
             "account": account_id,
@@ -94,10 +115,31 @@ def begin_session(
             "secret": secrets.token_bytes(32),  # the hash of no key that anybody has
             "token": hash_token(token),
             "lasts": lasts,
+            "proven_ago": proven_ago,
+            "browser": browser,
+            "address": address,
         },
         bool,
         repeatable=False,
     )
+
+
+_FIND = SQL(
+    "WITH found AS ("
+    " SELECT s.token_hash, s.last_seen_at, s.account_id, k.id AS api_key_id, a.tier, a.name AS account_name,"
+    "  p.id AS person_id, p.name AS person_name, p.email, m.role,"
+    "  a.is_operator AND m.role = 'owner' AS is_operator, p.password_hash IS NOT NULL AS has_password,"
+    "  (SELECT count(*) FROM membership o WHERE o.person_id = p.id) AS accounts, now() - s.proven_at AS proven_ago,"
+    "  a.needs_second_factor, a.needs_second_factor AND NOT {has_factor} AS lacks_factor"
+    " FROM session s JOIN membership m ON m.account_id = s.account_id AND m.person_id = s.person_id"
+    " JOIN person p ON p.id = s.person_id JOIN account a ON a.id = s.account_id"
+    " JOIN api_key k ON k.account_id = s.account_id AND k.is_dashboard AND k.revoked_at IS NULL"
+    " WHERE s.token_hash = %(token)s AND s.expires_at > now() AND s.last_seen_at > now() - %(idle)s"
+    "  AND a.suspended_at IS NULL),"
+    " seen AS (UPDATE session s SET last_seen_at = now() FROM found f"
+    "  WHERE s.token_hash = f.token_hash AND f.last_seen_at < now() - %(exactly)s)"
+    " SELECT * FROM found"
+).format(has_factor=HAS_FACTOR.format(SQL("p.id")))
 
 
 def find_session(token: str, *, idle: timedelta) -> Statement[Session | None]:
@@ -105,19 +147,7 @@ def find_session(token: str, *, idle: timedelta) -> Statement[Session | None]:
 
     None when it is unknown or has ended, its person has left the account, or the account is suspended."""
     return Statement(
-        "WITH found AS ("
-        " SELECT s.token_hash, s.last_seen_at, s.account_id, k.id AS api_key_id, a.tier, a.name AS account_name,"
-        "  p.id AS person_id, p.name AS person_name, p.email, m.role,"
-        "  a.is_operator AND m.role = 'owner' AS is_operator, p.password_hash IS NOT NULL AS has_password,"
-        "  (SELECT count(*) FROM membership o WHERE o.person_id = p.id) AS accounts"
-        " FROM session s JOIN membership m ON m.account_id = s.account_id AND m.person_id = s.person_id"
-        " JOIN person p ON p.id = s.person_id JOIN account a ON a.id = s.account_id"
-        " JOIN api_key k ON k.account_id = s.account_id AND k.is_dashboard AND k.revoked_at IS NULL"
-        " WHERE s.token_hash = %(token)s AND s.expires_at > now() AND s.last_seen_at > now() - %(idle)s"
-        "  AND a.suspended_at IS NULL),"
-        " seen AS (UPDATE session s SET last_seen_at = now() FROM found f"
-        "  WHERE s.token_hash = f.token_hash AND f.last_seen_at < now() - %(exactly)s)"
-        " SELECT * FROM found",
+        _FIND,
         {"token": hash_token(token), "idle": idle, "exactly": SEEN_EVERY},
         lambda rows: _session(token, **rows[0]) if rows else None,
     )
@@ -126,6 +156,22 @@ def find_session(token: str, *, idle: timedelta) -> Statement[Session | None]:
 def end_session(token_hash: bytes) -> Statement[None]:
     return Statement(
         "DELETE FROM session WHERE token_hash = %(token)s RETURNING 1 AS ended", {"token": token_hash}, nothing
+    )
+
+
+def end_own_session(person_id: UUID, token_hash: bytes) -> Statement[bool]:
+    """Sign a person out in one of their browsers; returns false where it was no longer signed in."""
+    return Statement(
+        "DELETE FROM session WHERE token_hash = %(token)s AND person_id = %(person)s RETURNING 1 AS ended",
+        {"token": token_hash, "person": person_id},
+        bool,
+    )
+
+
+def end_unfinished(person_id: UUID) -> Statement[int]:
+    """End the sign-ins that a person, or somebody with their password, has begun and not finished."""
+    return Statement(
+        "DELETE FROM sign_in_step WHERE person_id = %(person)s RETURNING 1 AS ended", {"person": person_id}, len
     )
 
 
@@ -139,9 +185,9 @@ def end_sessions(person_id: UUID, *, but: bytes | None = None) -> Statement[int]
 
 
 def list_sessions(person_id: UUID, *, idle: timedelta) -> Statement[list[Row]]:
-    """Return token_hash, account, created_at, last_seen_at and expires_at of a person's sessions, last used first."""
+    """Return a person's sessions and their accounts' names, last used first."""
     return Statement(
-        "SELECT s.token_hash, a.name AS account, s.created_at, s.last_seen_at, s.expires_at"
+        "SELECT s.token_hash, a.name AS account, s.created_at, s.last_seen_at, s.expires_at, s.browser, s.address"
         " FROM session s JOIN account a ON a.id = s.account_id"
         " WHERE s.person_id = %(person)s AND s.expires_at > now() AND s.last_seen_at > now() - %(idle)s"
         " ORDER BY s.last_seen_at DESC LIMIT 100",

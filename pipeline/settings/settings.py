@@ -96,6 +96,21 @@ class DashboardSettings(BaseModel):
     sign_ins_per_day: int = Field(200, ge=1, description="The same in a UTC day.")
 
 
+class OidcSettings(BaseModel):
+    """Sign-in at the dashboard by an OpenID provider."""
+
+    issuer: WebUrl | None = Field(None, description="The provider's issuer, as it writes it; by default there is none.")
+    client_id: str | None = Field(None, description="The client that was registered there.")
+    client_secret: SecretStr | None = Field(None, description="Its secret.")
+    name: str = Field("single sign-on", min_length=1, max_length=40, description="Sign in with ..., says its button.")
+    trusted_domains: str = Field(
+        "", description="Domains, separated by commas, whose verified e-mail addresses it may link with people here."
+    )
+    allow_networks: Networks = Field(
+        "", description="CIDRs, separated by commas, where it may be although they are private, on any port."
+    )
+
+
 class LimitSettings(BaseModel):
     """Rate limits and other upper bounds of an account."""
 
@@ -234,6 +249,7 @@ class Settings(BaseSettings):
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     api: ApiSettings = ApiSettings()
     dashboard: DashboardSettings = DashboardSettings()
+    oidc: OidcSettings = OidcSettings()
     limits: LimitSettings = LimitSettings()
     work: WorkSettings = WorkSettings()
     retention: RetentionSettings = RetentionSettings()

@@ -18,6 +18,7 @@ from pipeline.accounts.sessions import find_person, make_token, read_email
 from pipeline.accounts.sign_in import add_link, set_email, set_operator, set_password
 from pipeline.database import Database, Statement
 from pipeline.errors import Conflict, InvalidRequest
+from pipeline.factors.held import reset_factors
 from pipeline.settings import Settings
 from scripts.commands import ACCOUNTS, under
 from scripts.identifiers import find_account
@@ -162,6 +163,14 @@ def operator(
     with open_database(data) as database:
         database.run(set_operator(find_account(database, account), is_operator=not no_longer))
     typer.echo("no longer an operator" if no_longer else "an operator")
+
+
+@group.command("reset-factors")
+def reset(person: Person, data: Data = None) -> None:
+    """Take a person's authenticator app, passkeys and recovery codes, who then sign in by password alone."""
+    with open_database(data) as database:
+        has_app, passkeys, codes, *_, ended = database.run_together(reset_factors(find_identified(database, person).id))
+    typer.echo(f"removed: {int(has_app)} app, {passkeys} passkeys, {codes} recovery codes; {ended} sessions ended")
 
 
 def _run_with_email(database: Database, person_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:

@@ -41,7 +41,7 @@ class Gate:
             email = read_email(email)
         except EmailInvalid:
             email = ""  # nobody has it; it is counted and takes as long as any other
-        await self._admit(self._address(req), f"email {email}")
+        await self.admit(req, f"email {email}")
         person = await self._services.database.run(find_person(email))
         if not await self._is_password(password, person) or person is None:
             raise NotSignedIn("E-mail and password don't belong together. Check both and try again.")
@@ -49,7 +49,7 @@ class Gate:
 
     async def by_link(self, req: falcon.asgi.Request, token: str) -> Person:
         """Use a link up, and return whom it signs in. Raises NotSignedIn, RateLimitExceeded, ServiceUnavailable."""
-        await self._admit(self._address(req))
+        await self.admit(req)
         person = await self._services.database.run(use_link(token))
         if person is None:
             raise NotSignedIn(
@@ -61,7 +61,7 @@ class Gate:
         """Check the password of who is signed in; one who has none yet passes. Raises InvalidRequest."""
         if person.password_hash is None:
             return
-        await self._admit(self._address(req), f"person {person.id}")
+        await self.admit(req, f"person {person.id}")
         if not await self._is_password(password, person):
             raise InvalidRequest("This is not your current password.", code="password_wrong")
 
@@ -82,11 +82,11 @@ class Gate:
         async with self._hashing:
             return await asyncio.to_thread(is_password, password, password_hash)
 
-    async def _admit(self, *names: str) -> None:
-        """Count one attempt for each name, such as an address. Raises RateLimitExceeded, ServiceUnavailable."""
+    async def admit(self, req: falcon.asgi.Request, *names: str) -> None:
+        """Count one attempt for the address, and for each name. Raises RateLimitExceeded, ServiceUnavailable."""
         settings = self._services.settings.dashboard
         per_minute, per_day = settings.sign_ins_per_minute, settings.sign_ins_per_day
-        for name in names:
+        for name in (self._address(req), *names):
             key = f"sign-in:{hashlib.sha256(name.encode()).hexdigest()}"
             try:
                 count = await self._counts.use(Use(key, per_minute, per_day, 1))

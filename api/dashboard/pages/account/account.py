@@ -10,9 +10,9 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
-from api.services.sessions import SIGN_IN
+from api.services.sessions import SIGN_IN, SIGN_OUT
 from pipeline.accounts.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
-from pipeline.accounts.sessions import EmailInvalid, Person, end_sessions, list_sessions
+from pipeline.accounts.sessions import EmailInvalid, Person, end_own_session, end_sessions, list_sessions
 from pipeline.accounts.sign_in import set_email
 from pipeline.errors import InvalidRequest
 
@@ -93,6 +93,20 @@ class OtherSessions(Resource):
         redirect(req, resp, PAGE.path, text)
 
 
+class OneSession(Resource):
+    """POST /dashboard/account/end: the session in the form."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        session = await self._services.sessions.require(req, resp)
+        form = await read_form(req, session)
+        try:
+            token_hash = bytes.fromhex(form.text("session"))
+        except ValueError:
+            token_hash = b""
+        ended = await self._services.database.run(end_own_session(session.person_id, token_hash))
+        redirect(req, resp, PAGE.path, "The session has ended." if ended else "This session had ended before.")
+
+
 class SignOut(Resource):
     """POST /dashboard/sign-out."""
 
@@ -106,5 +120,6 @@ class SignOut(Resource):
 RESOURCES = {
     PAGE.path: AccountPage,
     f"{PAGE.path}/end-others": OtherSessions,
-    "/dashboard/sign-out": SignOut,
+    f"{PAGE.path}/end": OneSession,
+    SIGN_OUT: SignOut,
 }

@@ -1,0 +1,266 @@
+"""Factors: a person's authenticator app, passkeys, recovery codes and identity at the provider."""
+
+import asyncio
+from abc import abstractmethod
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar
+from uuid import UUID
+
+import falcon.asgi
+import segno
+
+from api.dashboard.entry.factor_checks import FactorChecks, new_challenge
+from api.dashboard.entry.signing_in import StepCookie
+from api.dashboard.forms import Form, read_form
+from api.dashboard.rendering import redirect, render
+from api.services.resource import Resource
+from api.services.services import Services
+from api.services.sessions import FACTORS as PATH
+from api.services.sessions import RECENTLY
+from pipeline.accounts.roles import Role
+from pipeline.accounts.secret_box import SecretBox
+from pipeline.accounts.sessions import Session
+from pipeline.database import Statement
+from pipeline.errors import Conflict, Forbidden, InvalidRequest, PressroomError
+from pipeline.factors import identities, passkeys, recovery, totp
+from pipeline.factors.held import has_factor, require_factors, stop_sign_ins
+
+#: Whoever takes a factor away has signed in, with it, so lately.
+LATELY = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What was done, in a sentence; `codes` are shown once."""
+
+    text: str
+    codes: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A form that was sent, and by whom."""
+
+    req: falcon.asgi.Request
+    resp: falcon.asgi.Response
+    session: Session
+    form: Form
+
+    @property
+    def person_id(self) -> UUID:
+        return self.session.person_id
+
+
+class FactorsPage(Resource):
+    """GET /dashboard/account/factors."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        await show(self._services, req, resp)
+
+
+class _FactorForm(Resource):
+    """POST of one of the page's forms; each change ends the person's other sessions."""
+
+    #: How lately the person has to have signed in.
+    within: ClassVar[timedelta] = RECENTLY
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self._checks = FactorChecks(services)
+        self._steps = StepCookie(services)
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        session = await self._services.sessions.require_recent(req, resp, within=self.within, back=PATH)
+        form = await read_form(req, session)
+        try:
+            changed = await self.change(Asked(req, resp, session, form))
+        except PressroomError as error:
+            redirect(req, resp, PATH, error.message, "bad")
+            return
+        await self._run(*stop_sign_ins(session.person_id, but=session.token_hash))
+        if changed.codes:
+            await show(self._services, req, resp, codes=changed.codes, done=changed.text)
+        else:
+            redirect(req, resp, PATH, changed.text)
+
+    @abstractmethod
+    async def change(self, asked: Asked) -> Changed:
+        """Do what the form asks for. Raises PressroomError."""
+
+    async def _run(self, *changes: Statement[Any]) -> list[Any]:
+        return list(await self._services.database.run_together(changes))
+
+    async def _added(self, asked: Asked, text: str) -> Changed:
+        """Return what is shown after a factor was added: with the first one come the recovery codes."""
+        if await self._services.database.run(recovery.count_codes(asked.person_id)):
+            return Changed(text)
+        return await self._new_codes(asked, text)
+
+    async def _new_codes(self, asked: Asked, text: str) -> Changed:
+        codes = recovery.make_codes()
+        await self._run(*recovery.replace_codes(asked.person_id, codes))
+        return Changed(text, codes)
+
+    async def _removed(self, asked: Asked, text: str) -> Changed:
+        """Return what is shown after a factor was removed: with the last one go the recovery codes."""
+        if not await self._services.database.run(has_factor(asked.person_id)):
+            await self._run(recovery.remove_codes(asked.person_id))
+        return Changed(text)
+
+
+class NewApp(Resource):
+    """POST /dashboard/account/factors/app: a new secret, which a code has to confirm."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        session = await self._services.sessions.require_recent(req, resp, back=PATH)
+        await read_form(req, session)
+        secret = totp.new_secret()
+        sealed = await asyncio.to_thread(SecretBox(self._services.settings).seal, secret.encode())
+        if not await self._services.database.run(totp.begin_totp(session.person_id, sealed)):
+            redirect(req, resp, PATH, "You have an authenticator app. Remove it before you add another.", "bad")
+            return
+        await show(self._services, req, resp, secret=secret)
+
+
+class AppConfirmation(_FactorForm):
+    """POST /dashboard/account/factors/app/confirm."""
+
+    async def change(self, asked: Asked) -> Changed:
+        if not await self._checks.is_code(asked.person_id, asked.form.text("code"), confirms=True):
+            raise InvalidRequest(
+                "This code is wrong: the app was not added. Check your device's clock, and start again."
+            )
+        return await self._added(asked, "The authenticator app was added.")
+
+
+class AppRemoval(_FactorForm):
+    """POST /dashboard/account/factors/app/remove."""
+
+    within = LATELY
+
+    async def change(self, asked: Asked) -> Changed:
+        await self._run(totp.remove_totp(asked.person_id))
+        return await self._removed(asked, "The authenticator app was removed.")
+
+
+class PasskeyCreation(Resource):
+    """POST /dashboard/account/factors/passkeys/options: what the browser makes a passkey by."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        session = await self._services.sessions.require_recent(req, resp, back=PATH)
+        await read_form(req, session)
+        challenge, known = new_challenge(), await self._services.database.run(passkeys.list_passkeys(session.person_id))
+        await StepCookie(self._services).begin(
+            req, resp, "new_passkey", {"challenge": challenge.hex()}, session.person_id
+        )
+        party = FactorChecks(self._services).party(req)
+        resp.content_type = falcon.MEDIA_JSON
+        name = session.email or session.person_name
+        resp.text = party.creation_options(session.person_id, name, known, challenge)
+
+
+class NewPasskey(_FactorForm):
+    """POST /dashboard/account/factors/passkeys."""
+
+    async def change(self, asked: Asked) -> Changed:
+        step = await self._steps.take(asked.req, asked.resp, "new_passkey")
+        if step.person_id != asked.person_id:
+            raise Forbidden("Somebody else has begun this. Start again.")
+        made = self._checks.check_new_passkey(asked.req, asked.form.text("credential"), step)
+        name = asked.form.text("name") or "Passkey"
+        if not await self._services.database.run(passkeys.add_passkey(asked.person_id, made, name)):
+            raise Conflict(f"This passkey is here already, or you have {passkeys.MOST}, the most. Remove one first.")
+        return await self._added(asked, "The passkey was added.")
+
+
+class PasskeyRemoval(_FactorForm):
+    """POST /dashboard/account/factors/passkeys/remove."""
+
+    within = LATELY
+
+    async def change(self, asked: Asked) -> Changed:
+        try:
+            found = bytes.fromhex(asked.form.text("id"))
+        except ValueError:
+            found = b""
+        name = await self._services.database.run(passkeys.remove_passkey(asked.person_id, found))
+        if name is None:
+            raise InvalidRequest("You have no such passkey any longer.")
+        return await self._removed(asked, f"The passkey {name} was removed.")
+
+
+class NewCodes(_FactorForm):
+    """POST /dashboard/account/factors/codes: new ones, and the old ones are good no longer."""
+
+    within = LATELY
+
+    async def change(self, asked: Asked) -> Changed:
+        if not await self._services.database.run(has_factor(asked.person_id)):
+            raise Conflict("Recovery codes stand in for a factor. Add an authenticator app or a passkey first.")
+        return await self._new_codes(asked, "Here are new recovery codes. The old ones no longer work.")
+
+
+class ProviderRemoval(_FactorForm):
+    """POST /dashboard/account/factors/provider/remove."""
+
+    async def change(self, asked: Asked) -> Changed:
+        await self._run(identities.unlink_identities(asked.person_id))
+        return Changed("The link with the provider was removed.")
+
+
+class Requirement(_FactorForm):
+    """POST /dashboard/account/factors/requirement: owners say whether everybody needs a second factor."""
+
+    async def change(self, asked: Asked) -> Changed:
+        if asked.session.role is not Role.OWNER:
+            raise Forbidden("Only owners of the account can set this.")
+        needed = asked.form.is_ticked("needed")
+        await self._run(require_factors(asked.session.account_id, needed=needed))
+        return Changed(
+            "Everybody needs a second factor now." if needed else "A second factor is up to each person now."
+        )
+
+
+async def show(
+    services: Services,
+    req: falcon.asgi.Request,
+    resp: falcon.asgi.Response,
+    *,
+    secret: str = "",
+    codes: list[str] | None = None,
+    done: str = "",
+) -> None:
+    """Show the page, with the secret of a new app or with new codes, which are shown once."""
+    session = await services.sessions.require(req, resp)
+    run, person = services.database.run, session.person_id
+    app = await run(totp.find_totp(person))
+    uri = totp.enrolment_uri(secret, session.email or session.person_name) if secret else ""
+    await render(
+        req,
+        resp,
+        "factors.html",
+        has_app=app is not None and app.is_confirmed,
+        passkeys=await run(passkeys.list_passkeys(person)),
+        codes_left=await run(recovery.count_codes(person)),
+        linked=await run(identities.count_identities(person)),
+        provider=services.settings.oidc.name if services.settings.oidc.issuer else "",
+        secret=secret,
+        picture=segno.make(uri).svg_data_uri(scale=5, dark="#000", light="#fff") if uri else "",
+        codes=codes or [],
+        done=done,
+    )
+
+
+RESOURCES = {
+    PATH: FactorsPage,
+    f"{PATH}/app": NewApp,
+    f"{PATH}/app/confirm": AppConfirmation,
+    f"{PATH}/app/remove": AppRemoval,
+    f"{PATH}/passkeys": NewPasskey,
+    f"{PATH}/passkeys/options": PasskeyCreation,
+    f"{PATH}/passkeys/remove": PasskeyRemoval,
+    f"{PATH}/codes": NewCodes,
+    f"{PATH}/provider/remove": ProviderRemoval,
+    f"{PATH}/requirement": Requirement,
+}
