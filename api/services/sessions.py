@@ -123,11 +123,10 @@ class Sessions:
         account_id: UUID,
         *,
         checked: Person | None = None,
-        proven_ago: timedelta = timedelta(0),
     ) -> bool:
         """Sign a person in with a new token, as the old one may be somebody else's.
 
-        Returns false if the person changed since they were `checked`. `proven_ago` is that of a session before it."""
+        Returns false if the person changed since they were `checked`."""
         await self.end(req, resp)
         token = make_token()
         beginning = begin_session(
@@ -136,7 +135,6 @@ class Sessions:
             token,
             lasts=self._lasts,
             checked=checked,
-            proven_ago=proven_ago,
             browser=name_browser(req.user_agent or ""),
             address=client_address(req, self._proxies),
         )

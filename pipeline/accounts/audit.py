@@ -34,6 +34,13 @@ class Action(StrEnum):
     SITE_CHANGED = "site changed"
     JOB_CANCELLED = "job cancelled"
     JOB_DELETED = "job deleted"
+    FACTOR_ADDED = "second factor added"
+    FACTOR_REMOVED = "second factor removed"
+    FACTORS_RESET = "second factors reset"
+    FACTOR_REQUIRED = "second factor required"
+    RECOVERY_CODES_MADE = "recovery codes made"
+    PROVIDER_LINKED = "provider linked"
+    PROVIDER_UNLINKED = "provider unlinked"
     CREDITS_ADDED = "credits added"
     EXPORTED = "exported"
 

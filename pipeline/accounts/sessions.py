@@ -81,7 +81,6 @@ def begin_session(
     *,
     lasts: timedelta,
     checked: "Person | None" = None,
-    proven_ago: timedelta = timedelta(0),
     browser: str = "",
     address: str = "",
 ) -> Statement[bool]:
@@ -103,8 +102,8 @@ def begin_session(
         " key AS (INSERT INTO api_key (account_id, name, hash, hint, is_dashboard)"
         "  SELECT account_id, %(name)s, %(secret)s, '', true FROM same"
         "  ON CONFLICT (account_id) WHERE is_dashboard DO UPDATE SET revoked_at = NULL)"
-        " INSERT INTO session (token_hash, account_id, person_id, expires_at, proven_at, browser, address)"
-        " SELECT %(token)s, account_id, id, now() + %(lasts)s, now() - %(proven_ago)s, %(browser)s, %(address)s"
+        " INSERT INTO session (token_hash, account_id, person_id, expires_at, browser, address)"
+        " SELECT %(token)s, account_id, id, now() + %(lasts)s, %(browser)s, %(address)s"
         " FROM same RETURNING 1 AS begun",
         {
             "person": person_id,
@@ -115,7 +114,6 @@ def begin_session(
             "secret": secrets.token_bytes(32),  # the hash of no key that anybody has
             "token": hash_token(token),
             "lasts": lasts,
-            "proven_ago": proven_ago,
             "browser": browser,
             "address": address,
         },

@@ -17,9 +17,10 @@ def find_identity(issuer: str, subject: str) -> Statement[UUID | None]:
 def link_identity(person_id: UUID, issuer: str, subject: str) -> Statement[bool]:
     """Link an identity; returns false where somebody else has it, or the person has another of the provider's."""
     return Statement(
-        "INSERT INTO provider_identity (issuer, subject, person_id) SELECT %(issuer)s, %(subject)s, %(person)s"
-        " WHERE NOT EXISTS (SELECT FROM provider_identity"
-        "  WHERE person_id = %(person)s AND issuer = %(issuer)s AND subject <> %(subject)s)"
+        "INSERT INTO provider_identity (issuer, subject, person_id) SELECT g.* FROM"
+        " (SELECT %(issuer)s::text AS issuer, %(subject)s::text AS subject, %(person)s::uuid AS person_id) g"
+        " WHERE NOT EXISTS (SELECT FROM provider_identity o"
+        "  WHERE o.person_id = g.person_id AND o.issuer = g.issuer AND o.subject <> g.subject)"
         " ON CONFLICT (issuer, subject) DO UPDATE SET subject = EXCLUDED.subject"
         "  WHERE provider_identity.person_id = EXCLUDED.person_id RETURNING 1 AS linked",
         {"person": person_id, "issuer": issuer, "subject": subject},

@@ -14,6 +14,7 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolati
 from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
+from pipeline.accounts.audit import Action, Actor, note
 from pipeline.accounts.sessions import find_person, make_token, read_email
 from pipeline.accounts.sign_in import add_link, set_email, set_operator, set_password
 from pipeline.database import Database, Statement
@@ -169,7 +170,9 @@ def operator(
 def reset(person: Person, data: Data = None) -> None:
     """Take a person's authenticator app, passkeys and recovery codes, who then sign in by password alone."""
     with open_database(data) as database:
-        has_app, passkeys, codes, *_, ended = database.run_together(reset_factors(find_identified(database, person).id))
+        found = find_identified(database, person)
+        noting = note(Actor(found.account_id), Action.FACTORS_RESET, person)
+        _, has_app, passkeys, codes, *_, ended = database.run_together([noting, *reset_factors(found.id)])
     typer.echo(f"removed: {int(has_app)} app, {passkeys} passkeys, {codes} recovery codes; {ended} sessions ended")
 
 

@@ -32,21 +32,23 @@ class FactorChecks:
         self._database = services.database
         self._services = services
 
-    async def is_code(self, person_id: UUID, text: str, *, confirms: bool = False) -> bool:
+    async def is_code(self, person_id: UUID, text: str) -> bool:
         """Use up a code of the authenticator app, or a recovery code; return whether it was good.
 
-        `confirms`: it is the first one of a new app, and no recovery code. Raises SecretsUnavailable."""
-        code = "".join(text.split()).replace("-", "")
-        if len(code) == CODE_LENGTH and code.isascii() and code.isdigit():
-            return await self._is_totp(person_id, code, confirms=confirms)
-        return not confirms and await self._database.run(use_code(person_id, code))
+        Raises SecretsUnavailable."""
+        if not _is_of_app(text):
+            return await self._database.run(use_code(person_id, text))
+        step = await self.app_step(person_id, text, confirmed=True)
+        return step is not None and await self._database.run(use_totp_step(person_id, step))
 
-    async def _is_totp(self, person_id: UUID, code: str, *, confirms: bool) -> bool:
-        secret = await self.open_secret(person_id, confirmed=not confirms)
-        step = step_of(secret, code) if secret else None
-        return step is not None and await self._database.run(use_totp_step(person_id, step, confirms=confirms))
+    async def app_step(self, person_id: UUID, text: str, *, confirmed: bool) -> int | None:
+        """Return the time step of a code of a person's app, one that is confirmed or one that is not.
 
-    async def open_secret(self, person_id: UUID, *, confirmed: bool) -> str | None:
+        Raises SecretsUnavailable."""
+        secret = await self._open_secret(person_id, confirmed=confirmed) if _is_of_app(text) else None
+        return step_of(secret, _digits(text)) if secret else None
+
+    async def _open_secret(self, person_id: UUID, *, confirmed: bool) -> str | None:
         """Return the secret of a person's app; None where there is none that is confirmed, or that is not.
 
         Raises SecretsUnavailable."""
@@ -76,6 +78,15 @@ class FactorChecks:
 
     def party(self, req: falcon.asgi.Request) -> RelyingParty:
         return RelyingParty(address_of(self._services, req))
+
+
+def _digits(text: str) -> str:
+    return "".join(text.split())
+
+
+def _is_of_app(text: str) -> bool:
+    digits = _digits(text)
+    return len(digits) == CODE_LENGTH and digits.isascii() and digits.isdigit()
 
 
 def new_challenge() -> bytes:

@@ -39,7 +39,7 @@ class KeysPage(KeysBase):
         await self._show(req, resp, await self._session(req, resp), written(None), {})
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        session = await self._session(req, resp)
+        session = await self._services.sessions.require_recent(req, resp, back=PAGE.path)
         form = await read_form(req, session)
         try:
             wanted = read_key(form)

@@ -2,9 +2,10 @@
 
 import asyncio
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 import falcon.asgi
@@ -18,6 +19,7 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.services.sessions import FACTORS as PATH
 from api.services.sessions import RECENTLY
+from pipeline.accounts.audit import Action, Actor, note, noted
 from pipeline.accounts.roles import Role
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.accounts.sessions import Session
@@ -28,6 +30,8 @@ from pipeline.factors.held import has_factor, require_factors, stop_sign_ins
 
 #: Whoever takes a factor away has signed in, with it, so lately.
 LATELY = timedelta(minutes=10)
+APP = "authenticator app"
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,10 @@ class Asked:
     @property
     def person_id(self) -> UUID:
         return self.session.person_id
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.session.account_id, self.session.person_id)
 
 
 class FactorsPage(Resource):
@@ -78,7 +86,7 @@ class _FactorForm(Resource):
         except PressroomError as error:
             redirect(req, resp, PATH, error.message, "bad")
             return
-        await self._run(*stop_sign_ins(session.person_id, but=session.token_hash))
+        await self._run(stop_sign_ins(session.person_id, but=session.token_hash))
         if changed.codes:
             await show(self._services, req, resp, codes=changed.codes, done=changed.text)
         else:
@@ -88,8 +96,12 @@ class _FactorForm(Resource):
     async def change(self, asked: Asked) -> Changed:
         """Do what the form asks for. Raises PressroomError."""
 
-    async def _run(self, *changes: Statement[Any]) -> list[Any]:
-        return list(await self._services.database.run_together(changes))
+    async def _run(self, changes: Sequence[Statement[Any]]) -> None:
+        await self._services.database.run_together(changes)
+
+    async def _noted(self, asked: Asked, change: Statement[Result], action: Action, subject: str = "") -> Result:
+        """Make a change, and note it where it changes something."""
+        return await self._services.database.run(noted(change, asked.actor, action, subject))
 
     async def _added(self, asked: Asked, text: str) -> Changed:
         """Return what is shown after a factor was added: with the first one come the recovery codes."""
@@ -99,13 +111,14 @@ class _FactorForm(Resource):
 
     async def _new_codes(self, asked: Asked, text: str) -> Changed:
         codes = recovery.make_codes()
-        await self._run(*recovery.replace_codes(asked.person_id, codes))
+        making = recovery.replace_codes(asked.person_id, codes)
+        await self._run([*making, note(asked.actor, Action.RECOVERY_CODES_MADE)])
         return Changed(text, codes)
 
     async def _removed(self, asked: Asked, text: str) -> Changed:
         """Return what is shown after a factor was removed: with the last one go the recovery codes."""
         if not await self._services.database.run(has_factor(asked.person_id)):
-            await self._run(recovery.remove_codes(asked.person_id))
+            await self._services.database.run(recovery.remove_codes(asked.person_id))
         return Changed(text)
 
 
@@ -127,7 +140,9 @@ class AppConfirmation(_FactorForm):
     """POST /dashboard/account/factors/app/confirm."""
 
     async def change(self, asked: Asked) -> Changed:
-        if not await self._checks.is_code(asked.person_id, asked.form.text("code"), confirms=True):
+        step = await self._checks.app_step(asked.person_id, asked.form.text("code"), confirmed=False)
+        confirming = totp.use_totp_step(asked.person_id, step or 0, confirms=True)
+        if step is None or not await self._noted(asked, confirming, Action.FACTOR_ADDED, APP):
             raise InvalidRequest(
                 "This code is wrong: the app was not added. Check your device's clock, and start again."
             )
@@ -140,7 +155,7 @@ class AppRemoval(_FactorForm):
     within = LATELY
 
     async def change(self, asked: Asked) -> Changed:
-        await self._run(totp.remove_totp(asked.person_id))
+        await self._noted(asked, totp.remove_totp(asked.person_id), Action.FACTOR_REMOVED, APP)
         return await self._removed(asked, "The authenticator app was removed.")
 
 
@@ -169,7 +184,8 @@ class NewPasskey(_FactorForm):
             raise Forbidden("Somebody else has begun this. Start again.")
         made = self._checks.check_new_passkey(asked.req, asked.form.text("credential"), step)
         name = asked.form.text("name") or "Passkey"
-        if not await self._services.database.run(passkeys.add_passkey(asked.person_id, made, name)):
+        adding = passkeys.add_passkey(asked.person_id, made, name)
+        if not await self._noted(asked, adding, Action.FACTOR_ADDED, f"passkey {name}"):
             raise Conflict(f"This passkey is here already, or you have {passkeys.MOST}, the most. Remove one first.")
         return await self._added(asked, "The passkey was added.")
 
@@ -184,7 +200,8 @@ class PasskeyRemoval(_FactorForm):
             found = bytes.fromhex(asked.form.text("id"))
         except ValueError:
             found = b""
-        name = await self._services.database.run(passkeys.remove_passkey(asked.person_id, found))
+        removing = passkeys.remove_passkey(asked.person_id, found)
+        name = await self._noted(asked, removing, Action.FACTOR_REMOVED, "passkey")
         if name is None:
             raise InvalidRequest("You have no such passkey any longer.")
         return await self._removed(asked, f"The passkey {name} was removed.")
@@ -205,7 +222,7 @@ class ProviderRemoval(_FactorForm):
     """POST /dashboard/account/factors/provider/remove."""
 
     async def change(self, asked: Asked) -> Changed:
-        await self._run(identities.unlink_identities(asked.person_id))
+        await self._noted(asked, identities.unlink_identities(asked.person_id), Action.PROVIDER_UNLINKED)
         return Changed("The link with the provider was removed.")
 
 
@@ -216,7 +233,8 @@ class Requirement(_FactorForm):
         if asked.session.role is not Role.OWNER:
             raise Forbidden("Only owners of the account can set this.")
         needed = asked.form.is_ticked("needed")
-        await self._run(require_factors(asked.session.account_id, needed=needed))
+        requiring = require_factors(asked.session.account_id, needed=needed)
+        await self._noted(asked, requiring, Action.FACTOR_REQUIRED, "yes" if needed else "no")
         return Changed(
             "Everybody needs a second factor now." if needed else "A second factor is up to each person now."
         )

@@ -12,6 +12,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.rendering import redirect, render
 from api.services.services import Services
 from api.services.sessions import FACTORS, SIGN_IN
+from pipeline.accounts.audit import Action, Actor, noted
 from pipeline.accounts.sessions import EmailInvalid, Person, find_person, find_person_by_id, read_email
 from pipeline.accounts.sign_in import set_password
 from pipeline.errors import NotFound
@@ -19,9 +20,6 @@ from pipeline.factors.held import has_factor
 from pipeline.factors.identities import count_identities, find_identity, link_identity
 from pipeline.factors.providers import Identity, Provider
 from pipeline.factors.steps import Step
-from pipeline.log import get_logger
-
-log = get_logger(__name__)
 
 PROVIDER = f"{SIGN_IN}/provider"
 RETURN = f"{PROVIDER}/return"
@@ -83,7 +81,9 @@ class FromProvider(_AtProvider):
         session = await self._services.sessions.require(req, resp)
         if session.person_id != step.person_id:
             raise NotSignedIn("Somebody else has signed in here meanwhile. Start again.")
-        if not await self._services.database.run(link_identity(session.person_id, identity.issuer, identity.subject)):
+        linking = link_identity(session.person_id, identity.issuer, identity.subject)
+        actor = Actor(session.account_id, session.person_id)
+        if not await self._services.database.run(noted(linking, actor, Action.PROVIDER_LINKED, identity.subject)):
             redirect(req, resp, FACTORS, "Somebody else here, or you, is linked with another identity.", "bad")
             return
         redirect(req, resp, FACTORS, f"You can now sign in with {self._provider.name}.")
@@ -108,9 +108,10 @@ class FromProvider(_AtProvider):
             return None
         # Whoever made the person may have chosen the password before the address was anybody's.
         linking = link_identity(person.id, identity.issuer, identity.subject)
+        actor = Actor(person.account_id, person.id)
+        linking = noted(linking, actor, Action.PROVIDER_LINKED, identity.subject, by_email=True)
         if not (await database.run_together([linking, *set_password(person.id, None)]))[0]:
             return None
-        log.info("identity linked by e-mail", person_id=str(person.id), issuer=identity.issuer)
         return replace(person, password_hash=None)
 
 

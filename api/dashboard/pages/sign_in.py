@@ -8,6 +8,7 @@ from api.dashboard.entry.signing_in import SigningIn, safe_path
 from api.dashboard.rendering import HOME, redirect, render
 from api.services.sessions import SIGN_IN
 
+IS_PUBLIC = True
 LINK = f"{SIGN_IN}/link"
 ACCOUNT = "/dashboard/account"
 

@@ -12,6 +12,7 @@ from api.dashboard.entry.signing_in import SECOND_STEP, SigningIn
 from api.dashboard.rendering import redirect, render
 from api.services.services import Services
 from api.services.sessions import SIGN_IN
+from pipeline.accounts.audit import Action, Actor, note
 from pipeline.accounts.sessions import Person, find_person_by_id
 from pipeline.factors.passkeys import PasskeyRefused, list_passkeys
 from pipeline.factors.steps import Step
@@ -48,6 +49,8 @@ class SecondStep(SigningIn):
             await self._steps.take(req, resp, "second")
             await self._begin(req, resp, person)
         except (NotSignedIn, PasskeyRefused) as error:
+            failed = note(Actor(person.account_id, person.id), Action.SIGN_IN_FAILED, "second step")
+            await self._services.database.run(failed)
             resp.status = falcon.HTTP_403
             await self._show(req, resp, step, error=error.message)
             return
