@@ -110,7 +110,7 @@ format: install-test  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: install-test  ## measure against this machine's limits and other job queues
+bench: install-test  ## measure against this machine's limits
 	$(BIN)/python -m benchmarks
 
 quality: install-test  ## count errors in speech, transcripts, posts and alt texts (ARGS='speech --count 20')

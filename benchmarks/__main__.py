@@ -8,26 +8,7 @@ import time
 
 from benchmarks.report import machine
 
-MEASUREMENTS = (
-    "start",
-    "submissions",
-    "round_trip",
-    "profile",
-    "idle",
-    "waiting",
-    "speech",
-    "transcription",
-    "long_recordings",
-    "audiobooks",
-    "fetching",
-    "vision",
-    "endpoints",
-    "blog",
-    "index",
-    "streams",
-    "growth",
-    "peers",
-)
+MEASUREMENTS = ("submissions", "round_trip", "speech", "transcription", "blog", "index", "streams", "growth")
 
 
 def main() -> None:

@@ -45,28 +45,6 @@ class World:
     def available(self) -> int:
         return int(self.rows("SELECT available FROM account WHERE id = %(account)s")[0]["available"])
 
-    def password_hash(self) -> str:
-        return str(self.rows("SELECT password_hash FROM account WHERE id = %(account)s")[0]["password_hash"])
-
-    def sessions(self) -> list[dict[str, Any]]:
-        return self.rows("SELECT * FROM session WHERE account_id = %(account)s")
-
-    def api_keys(self) -> list[dict[str, Any]]:
-        return self.rows("SELECT * FROM api_key WHERE account_id = %(account)s AND revoked_at IS NULL")
-
-    def webhooks(self) -> list[dict[str, Any]]:
-        return self.rows("SELECT * FROM webhook WHERE account_id = %(account)s")
-
-    def deliveries(self) -> list[dict[str, Any]]:
-        return self.rows("SELECT * FROM webhook_delivery WHERE account_id = %(account)s")
-
-    def monitors(self) -> list[dict[str, Any]]:
-        return self.rows("SELECT * FROM index_monitor WHERE account_id = %(account)s")
-
-    def set_webhook(self, url: str) -> None:
-        body = json.dumps({"webhook_url": url}).encode()
-        assert self.api.ask_until_answered("PUT", "/webhooks", body, self.keyed()).status == 200
-
     def keyed(self, **headers: str) -> dict[str, str]:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return {"X-API-Key": self.payer.api_key, **JSON, **named}
