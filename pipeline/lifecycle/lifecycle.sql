@@ -353,7 +353,8 @@ CREATE FUNCTION lifecycle.claim(
     captured integer, attempts integer, crashes integer, checkpoint jsonb, request_id text, waited interval
 ) LANGUAGE plpgsql AS $$
 DECLARE
-    v_ids bigint[] := ARRAY(SELECT i.id FROM item i WHERE i.lease_id = p_lease AND i.state = 'leased');
+    -- Locked: a cancel that ends them meanwhile is waited for, and what it has ended is not leased again.
+    v_ids bigint[] := ARRAY(SELECT i.id FROM item i WHERE i.lease_id = p_lease AND i.state = 'leased' FOR NO KEY UPDATE);
     v_lane text;
     v_item record;
     v_job record;
