@@ -164,6 +164,12 @@ def test_an_app_is_asked_for_after_the_password_and_each_code_is_good_once(signe
     assert second(again, code=code_of(totp, -1)).status == 403  # of a step before the last
     assert second(again, code=code_of(totp, 1)).status == 303
 
+    sql = "SELECT action, subject FROM audit_event WHERE account_id = %(id)s ORDER BY id"
+    noted = [tuple(one.values()) for one in signer.database.run(Statement(sql, {"id": signer.payer.account_id}))]
+    assert ("second factor added", "authenticator app") in noted
+    assert ("recovery codes made", "") in noted
+    assert noted.count(("sign-in failed", "second step")) == 3
+
 
 def test_an_app_counts_only_once_a_code_has_confirmed_it(signer: Signer) -> None:
     browser = signer.signed_in()
