@@ -12,6 +12,8 @@ from pipeline.errors import Forbidden
 
 #: Bytes of a challenge.
 CHALLENGE_BYTES = 32
+#: What `webauthn` raises beside its own errors for answers that are no browser's.
+BROKEN = (ValueError, LookupError, TypeError)
 #: Passkeys of a person.
 MOST = 20
 MOST_NAME_LENGTH = 60
@@ -100,7 +102,7 @@ class RelyingParty:
                 expected_origin=self.origin,
                 require_user_verification=True,
             )
-        except (WebAuthnException, ValueError) as error:
+        except (WebAuthnException, *BROKEN) as error:
             raise _refused(error) from error
         return NewPasskey(found.credential_id, found.credential_public_key, found.sign_count)
 
@@ -121,7 +123,7 @@ class RelyingParty:
                 credential_current_sign_count=passkey.sign_count,
                 require_user_verification=True,
             )
-        except (WebAuthnException, ValueError) as error:
+        except (WebAuthnException, *BROKEN) as error:
             raise _refused(error) from error
         return found.new_sign_count
 

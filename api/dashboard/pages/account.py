@@ -5,7 +5,7 @@ import falcon.asgi
 from psycopg.errors import CheckViolation, UniqueViolation
 
 from api.dashboard.entry.gate import Gate
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import Form, read_form, read_hex
 from api.dashboard.page import NavigationSection, Page
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
@@ -99,11 +99,8 @@ class OneSession(Resource):
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         session = await self._services.sessions.require(req, resp)
         form = await read_form(req, session)
-        try:
-            token_hash = bytes.fromhex(form.text("session"))
-        except ValueError:
-            token_hash = b""
-        ended = await self._services.database.run(end_own_session(session.person_id, token_hash))
+        ending = end_own_session(session.person_id, read_hex(form.text("session")))
+        ended = await self._services.database.run(ending)
         redirect(req, resp, PAGE.path, "The session has ended." if ended else "This session had ended before.")
 
 

@@ -1,19 +1,18 @@
 """Factors: a person's authenticator app, passkeys, recovery codes and identity at the provider."""
 
 import asyncio
-from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
+import falcon
 import falcon.asgi
 import segno
 
 from api.dashboard.entry.factor_checks import FactorChecks, new_challenge
 from api.dashboard.entry.signing_in import StepCookie
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import Form, read_form, read_hex
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
@@ -24,12 +23,14 @@ from pipeline.accounts.roles import Role
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.accounts.sessions import Session
 from pipeline.database import Statement
-from pipeline.errors import Conflict, Forbidden, InvalidRequest, PressroomError
+from pipeline.errors import Conflict, Forbidden, InvalidRequest, NotFound, PressroomError
 from pipeline.factors import identities, passkeys, recovery, totp
 from pipeline.factors.held import has_factor, require_factors, stop_sign_ins
 
 #: Whoever takes a factor away has signed in, with it, so lately.
 LATELY = timedelta(minutes=10)
+#: Acts that take something away.
+TAKING = frozenset(("app-remove", "passkey-remove", "codes"))
 APP = "authenticator app"
 Result = TypeVar("Result")
 
@@ -55,10 +56,6 @@ class Asked:
     def person_id(self) -> UUID:
         return self.session.person_id
 
-    @property
-    def actor(self) -> Actor:
-        return Actor(self.session.account_id, self.session.person_id)
-
 
 class FactorsPage(Resource):
     """GET /dashboard/account/factors."""
@@ -67,41 +64,115 @@ class FactorsPage(Resource):
         await show(self._services, req, resp)
 
 
-class _FactorForm(Resource):
-    """POST of one of the page's forms; each change ends the person's other sessions."""
+class FactorChange(Resource):
+    """POST /dashboard/account/factors/{act}: one of the page's forms. A change ends the person's other sessions.
 
-    #: How lately the person has to have signed in.
-    within: ClassVar[timedelta] = RECENTLY
+    Each act returns what it changed, or None where it has answered by itself, and raises PressroomError."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
         self._checks = FactorChecks(services)
         self._steps = StepCookie(services)
+        self._acts = {
+            "app": self._begin_app,
+            "app-confirm": self._confirm_app,
+            "app-remove": self._remove_app,
+            "passkey-options": self._begin_passkey,
+            "passkey": self._add_passkey,
+            "passkey-remove": self._remove_passkey,
+            "codes": self._renew_codes,
+            "provider-remove": self._remove_provider,
+            "requirement": self._require,
+        }
 
-    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        session = await self._services.sessions.require_recent(req, resp, within=self.within, back=PATH)
-        form = await read_form(req, session)
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, act: str) -> None:
+        if act not in self._acts:
+            raise NotFound(f"There is no form {act!r} on this page.")
+        within = LATELY if act in TAKING else RECENTLY
+        session = await self._services.sessions.require_recent(req, resp, within=within, back=PATH)
+        asked = Asked(req, resp, session, await read_form(req, session))
         try:
-            changed = await self.change(Asked(req, resp, session, form))
+            changed = await self._acts[act](asked)
         except PressroomError as error:
             redirect(req, resp, PATH, error.message, "bad")
             return
-        await self._run(stop_sign_ins(session.person_id, but=session.token_hash))
+        if changed is None:
+            return
+        await self._services.database.run_together(stop_sign_ins(session.person_id, but=session.token_hash))
         if changed.codes:
             await show(self._services, req, resp, codes=changed.codes, done=changed.text)
         else:
             redirect(req, resp, PATH, changed.text)
 
-    @abstractmethod
-    async def change(self, asked: Asked) -> Changed:
-        """Do what the form asks for. Raises PressroomError."""
+    async def _begin_app(self, asked: Asked) -> None:
+        """Show a new secret, which a code has to confirm."""
+        secret = totp.new_secret()
+        sealed = await asyncio.to_thread(SecretBox(self._services.settings).seal, secret.encode())
+        if not await self._services.database.run(totp.begin_totp(asked.person_id, sealed)):
+            raise Conflict("You have an authenticator app. Remove it before you add another.")
+        await show(self._services, asked.req, asked.resp, secret=secret)
 
-    async def _run(self, changes: Sequence[Statement[Any]]) -> None:
-        await self._services.database.run_together(changes)
+    async def _confirm_app(self, asked: Asked) -> Changed:
+        step = await self._checks.app_step(asked.person_id, asked.form.text("code"), confirmed=False)
+        confirming = totp.use_totp_step(asked.person_id, step or 0, confirms=True)
+        if step is None or not await self._noted(asked, confirming, Action.FACTOR_ADDED, APP):
+            raise InvalidRequest(
+                "This code is wrong: the app was not added. Check your device's clock, and start again."
+            )
+        return await self._added(asked, "The authenticator app was added.")
+
+    async def _remove_app(self, asked: Asked) -> Changed:
+        await self._noted(asked, totp.remove_totp(asked.person_id), Action.FACTOR_REMOVED, APP)
+        return await self._removed(asked, "The authenticator app was removed.")
+
+    async def _begin_passkey(self, asked: Asked) -> None:
+        """Tell the browser what it makes a passkey by."""
+        challenge, known = new_challenge(), await self._services.database.run(passkeys.list_passkeys(asked.person_id))
+        content = {"challenge": challenge.hex()}
+        await self._steps.begin(asked.req, asked.resp, "new_passkey", content, asked.person_id)
+        name = asked.session.email or asked.session.person_name
+        asked.resp.content_type = falcon.MEDIA_JSON
+        asked.resp.text = self._checks.party(asked.req).creation_options(asked.person_id, name, known, challenge)
+
+    async def _add_passkey(self, asked: Asked) -> Changed:
+        step = await self._steps.take(asked.req, asked.resp, "new_passkey")
+        if step.person_id != asked.person_id:
+            raise Forbidden("Somebody else has begun this. Start again.")
+        made = self._checks.check_new_passkey(asked.req, asked.form.text("credential"), step)
+        name = asked.form.text("name")[: passkeys.MOST_NAME_LENGTH] or "Passkey"
+        adding = passkeys.add_passkey(asked.person_id, made, name)
+        if not await self._noted(asked, adding, Action.FACTOR_ADDED, f"passkey {name}"):
+            raise Conflict(f"This passkey is here already, or you have {passkeys.MOST}, the most. Remove one first.")
+        return await self._added(asked, "The passkey was added.")
+
+    async def _remove_passkey(self, asked: Asked) -> Changed:
+        removing = passkeys.remove_passkey(asked.person_id, read_hex(asked.form.text("id")))
+        name = await self._noted(asked, removing, Action.FACTOR_REMOVED, "passkey")
+        if name is None:
+            raise InvalidRequest("You have no such passkey any longer.")
+        return await self._removed(asked, f"The passkey {name} was removed.")
+
+    async def _renew_codes(self, asked: Asked) -> Changed:
+        if not await self._services.database.run(has_factor(asked.person_id)):
+            raise Conflict("Recovery codes stand in for a factor. Add an authenticator app or a passkey first.")
+        return await self._new_codes(asked, "Here are new recovery codes. The old ones no longer work.")
+
+    async def _remove_provider(self, asked: Asked) -> Changed:
+        await self._noted(asked, identities.unlink_identities(asked.person_id), Action.PROVIDER_UNLINKED)
+        return Changed("The link with the provider was removed.")
+
+    async def _require(self, asked: Asked) -> Changed:
+        """Let an owner say whether everybody needs a second factor."""
+        if asked.session.role is not Role.OWNER:
+            raise Forbidden("Only owners of the account can set this.")
+        needed = asked.form.is_ticked("needed")
+        requiring = require_factors(asked.session.account_id, needed=needed)
+        await self._noted(asked, requiring, Action.FACTOR_REQUIRED, "yes" if needed else "no")
+        return Changed("Everybody needs a second factor now." if needed else "A second factor is up to each person.")
 
     async def _noted(self, asked: Asked, change: Statement[Result], action: Action, subject: str = "") -> Result:
         """Make a change, and note it where it changes something."""
-        return await self._services.database.run(noted(change, asked.actor, action, subject))
+        return await self._services.database.run(noted(change, _actor(asked), action, subject))
 
     async def _added(self, asked: Asked, text: str) -> Changed:
         """Return what is shown after a factor was added: with the first one come the recovery codes."""
@@ -112,7 +183,7 @@ class _FactorForm(Resource):
     async def _new_codes(self, asked: Asked, text: str) -> Changed:
         codes = recovery.make_codes()
         making = recovery.replace_codes(asked.person_id, codes)
-        await self._run([*making, note(asked.actor, Action.RECOVERY_CODES_MADE)])
+        await self._services.database.run_together([*making, note(_actor(asked), Action.RECOVERY_CODES_MADE)])
         return Changed(text, codes)
 
     async def _removed(self, asked: Asked, text: str) -> Changed:
@@ -122,122 +193,8 @@ class _FactorForm(Resource):
         return Changed(text)
 
 
-class NewApp(Resource):
-    """POST /dashboard/account/factors/app: a new secret, which a code has to confirm."""
-
-    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        session = await self._services.sessions.require_recent(req, resp, back=PATH)
-        await read_form(req, session)
-        secret = totp.new_secret()
-        sealed = await asyncio.to_thread(SecretBox(self._services.settings).seal, secret.encode())
-        if not await self._services.database.run(totp.begin_totp(session.person_id, sealed)):
-            redirect(req, resp, PATH, "You have an authenticator app. Remove it before you add another.", "bad")
-            return
-        await show(self._services, req, resp, secret=secret)
-
-
-class AppConfirmation(_FactorForm):
-    """POST /dashboard/account/factors/app/confirm."""
-
-    async def change(self, asked: Asked) -> Changed:
-        step = await self._checks.app_step(asked.person_id, asked.form.text("code"), confirmed=False)
-        confirming = totp.use_totp_step(asked.person_id, step or 0, confirms=True)
-        if step is None or not await self._noted(asked, confirming, Action.FACTOR_ADDED, APP):
-            raise InvalidRequest(
-                "This code is wrong: the app was not added. Check your device's clock, and start again."
-            )
-        return await self._added(asked, "The authenticator app was added.")
-
-
-class AppRemoval(_FactorForm):
-    """POST /dashboard/account/factors/app/remove."""
-
-    within = LATELY
-
-    async def change(self, asked: Asked) -> Changed:
-        await self._noted(asked, totp.remove_totp(asked.person_id), Action.FACTOR_REMOVED, APP)
-        return await self._removed(asked, "The authenticator app was removed.")
-
-
-class PasskeyCreation(Resource):
-    """POST /dashboard/account/factors/passkeys/options: what the browser makes a passkey by."""
-
-    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        session = await self._services.sessions.require_recent(req, resp, back=PATH)
-        await read_form(req, session)
-        challenge, known = new_challenge(), await self._services.database.run(passkeys.list_passkeys(session.person_id))
-        await StepCookie(self._services).begin(
-            req, resp, "new_passkey", {"challenge": challenge.hex()}, session.person_id
-        )
-        party = FactorChecks(self._services).party(req)
-        resp.content_type = falcon.MEDIA_JSON
-        name = session.email or session.person_name
-        resp.text = party.creation_options(session.person_id, name, known, challenge)
-
-
-class NewPasskey(_FactorForm):
-    """POST /dashboard/account/factors/passkeys."""
-
-    async def change(self, asked: Asked) -> Changed:
-        step = await self._steps.take(asked.req, asked.resp, "new_passkey")
-        if step.person_id != asked.person_id:
-            raise Forbidden("Somebody else has begun this. Start again.")
-        made = self._checks.check_new_passkey(asked.req, asked.form.text("credential"), step)
-        name = asked.form.text("name") or "Passkey"
-        adding = passkeys.add_passkey(asked.person_id, made, name)
-        if not await self._noted(asked, adding, Action.FACTOR_ADDED, f"passkey {name}"):
-            raise Conflict(f"This passkey is here already, or you have {passkeys.MOST}, the most. Remove one first.")
-        return await self._added(asked, "The passkey was added.")
-
-
-class PasskeyRemoval(_FactorForm):
-    """POST /dashboard/account/factors/passkeys/remove."""
-
-    within = LATELY
-
-    async def change(self, asked: Asked) -> Changed:
-        try:
-            found = bytes.fromhex(asked.form.text("id"))
-        except ValueError:
-            found = b""
-        removing = passkeys.remove_passkey(asked.person_id, found)
-        name = await self._noted(asked, removing, Action.FACTOR_REMOVED, "passkey")
-        if name is None:
-            raise InvalidRequest("You have no such passkey any longer.")
-        return await self._removed(asked, f"The passkey {name} was removed.")
-
-
-class NewCodes(_FactorForm):
-    """POST /dashboard/account/factors/codes: new ones, and the old ones are good no longer."""
-
-    within = LATELY
-
-    async def change(self, asked: Asked) -> Changed:
-        if not await self._services.database.run(has_factor(asked.person_id)):
-            raise Conflict("Recovery codes stand in for a factor. Add an authenticator app or a passkey first.")
-        return await self._new_codes(asked, "Here are new recovery codes. The old ones no longer work.")
-
-
-class ProviderRemoval(_FactorForm):
-    """POST /dashboard/account/factors/provider/remove."""
-
-    async def change(self, asked: Asked) -> Changed:
-        await self._noted(asked, identities.unlink_identities(asked.person_id), Action.PROVIDER_UNLINKED)
-        return Changed("The link with the provider was removed.")
-
-
-class Requirement(_FactorForm):
-    """POST /dashboard/account/factors/requirement: owners say whether everybody needs a second factor."""
-
-    async def change(self, asked: Asked) -> Changed:
-        if asked.session.role is not Role.OWNER:
-            raise Forbidden("Only owners of the account can set this.")
-        needed = asked.form.is_ticked("needed")
-        requiring = require_factors(asked.session.account_id, needed=needed)
-        await self._noted(asked, requiring, Action.FACTOR_REQUIRED, "yes" if needed else "no")
-        return Changed(
-            "Everybody needs a second factor now." if needed else "A second factor is up to each person now."
-        )
+def _actor(asked: Asked) -> Actor:
+    return Actor(asked.session.account_id, asked.person_id)
 
 
 async def show(
@@ -270,15 +227,4 @@ async def show(
     )
 
 
-RESOURCES = {
-    PATH: FactorsPage,
-    f"{PATH}/app": NewApp,
-    f"{PATH}/app/confirm": AppConfirmation,
-    f"{PATH}/app/remove": AppRemoval,
-    f"{PATH}/passkeys": NewPasskey,
-    f"{PATH}/passkeys/options": PasskeyCreation,
-    f"{PATH}/passkeys/remove": PasskeyRemoval,
-    f"{PATH}/codes": NewCodes,
-    f"{PATH}/provider/remove": ProviderRemoval,
-    f"{PATH}/requirement": Requirement,
-}
+RESOURCES = {PATH: FactorsPage, f"{PATH}/{{act}}": FactorChange}

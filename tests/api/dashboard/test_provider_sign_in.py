@@ -100,7 +100,7 @@ def test_who_has_linked_an_identity_signs_in_with_it_whatever_its_address(site: 
     browser = site.browser()
     assert site.visit(name, browser).headers["location"] == "/dashboard/jobs"
     assert is_signed_in(browser)
-    assert site.here.post(f"{FACTORS}/provider/remove", {}).status == 303
+    assert site.here.post(f"{FACTORS}/provider-remove", {}).status == 303
     assert site.visit(name, site.browser()).status == 403
 
 

@@ -78,7 +78,7 @@ class Signer:
         found = re.search(r"<code>([A-Z2-7]{32})</code>", shown)
         assert found, shown
         totp = TOTP(found[1])
-        added = browser.post(f"{FACTORS}/app/confirm", {"code": code_of(totp, -1)}).body.decode()
+        added = browser.post(f"{FACTORS}/app-confirm", {"code": code_of(totp, -1)}).body.decode()
         return totp, CODE.findall(added)[:10]
 
     def with_passkey(self) -> Authenticator:
@@ -121,8 +121,8 @@ def options(browser: Browser, path: str = OPTIONS, *, token: str | None = None) 
 
 
 def add_passkey(browser: Browser, device: Authenticator) -> Answer:
-    made = device.make(options(browser, f"{FACTORS}/passkeys/options"))
-    return browser.post(f"{FACTORS}/passkeys", {"credential": made, "name": "Telephone"})
+    made = device.make(options(browser, f"{FACTORS}/passkey-options"))
+    return browser.post(f"{FACTORS}/passkey", {"credential": made, "name": "Telephone"})
 
 
 def by_passkey(browser: Browser, device: Authenticator, *, proof: str = "") -> Answer:
@@ -174,7 +174,7 @@ def test_an_app_is_asked_for_after_the_password_and_each_code_is_good_once(signe
 def test_an_app_counts_only_once_a_code_has_confirmed_it(signer: Signer) -> None:
     browser = signer.signed_in()
     browser.post(f"{FACTORS}/app", {})
-    assert browser.post(f"{FACTORS}/app/confirm", {"code": "000000"}).status == 303
+    assert browser.post(f"{FACTORS}/app-confirm", {"code": "000000"}).status == 303
     assert "the app was not added" in browser.get(FACTORS).body.decode()
     assert is_signed_in(signer.by_password())
 
@@ -286,7 +286,7 @@ def test_another_persons_passkey_is_no_second_step_and_not_to_be_removed(signer:
     assert second(stepping, credential=device.prove(options(stepping, token=token))).status == 403
     assert not is_signed_in(stepping)
 
-    signer.signed_in().post(f"{FACTORS}/passkeys/remove", {"id": device.id.hex()})
+    signer.signed_in().post(f"{FACTORS}/passkey-remove", {"id": device.id.hex()})
     assert by_passkey(other.browser(), device).status == 303
     assert add_passkey(signer.signed_in(), device).status == 303  # refused: somebody has it
     assert second(signer.by_password(), credential=device.prove(options(stepping, token=token))).status == 403
@@ -296,13 +296,13 @@ def test_the_last_factor_goes_only_after_a_fresh_sign_in_and_takes_the_codes_alo
     device = signer.with_passkey()
     browser = signer.signed_in()
     age_sessions(signer, timedelta(minutes=11))
-    sent = browser.post(f"{FACTORS}/passkeys/remove", {"id": device.id.hex()})
+    sent = browser.post(f"{FACTORS}/passkey-remove", {"id": device.id.hex()})
     assert sent.headers["location"] == f"{PATH}?again=yes&next={FACTORS}"
     assert "sign in again" in browser.get(sent.headers["location"]).body.decode()
     signer.by_password(browser)
     token = visitor_token(browser)
     assert second(browser, credential=device.prove(options(browser, token=token))).status == 303
-    browser.post(f"{FACTORS}/passkeys/remove", {"id": device.id.hex()})
+    browser.post(f"{FACTORS}/passkey-remove", {"id": device.id.hex()})
     sql = "SELECT count(*) AS left FROM recovery_code WHERE person_id = %(id)s"
     assert signer.database.run(Statement(sql, {"id": signer.id})) == [{"left": 0}]
     assert is_signed_in(signer.by_password())
