@@ -49,6 +49,13 @@ class FactorMissing(Forbidden):
     message = f"Your account needs a second factor. Add one at {FACTORS}."
 
 
+class SignInTooOld(Forbidden):
+    """The session was begun too long ago for what is asked for."""
+
+    code = "sign_in_too_old"
+    message = f"For this, sign in again: the dashboard's cookie does for an hour. {SIGN_IN}?again=yes"
+
+
 class Sessions:
     """Finds, begins and ends sessions."""
 
@@ -114,6 +121,12 @@ class Sessions:
         if session is not None and req.method not in SAFE_METHODS:
             check_csrf_token(session.csrf_token, req.get_header(CSRF_HEADER) or "")
         return session
+
+    def check_recent(self, req: falcon.asgi.Request) -> None:
+        """Raise SignInTooOld for an API request by a session that is not a recent one."""
+        session: Session | None = getattr(req.context, "session", None)
+        if session is not None and session.proven_ago > RECENTLY:
+            raise SignInTooOld
 
     async def begin(
         self,

@@ -60,6 +60,7 @@ class Keys(KeyBase):
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         caller, body = await self._sent(req)
+        self._services.sessions.check_recent(req)
         made, stored = await create_key(self._services, caller.account_id, read_sent_fields(req, KeyRequest, body))
         resp.set_header("Location", f"/keys/{made.id}")
         show_json(resp, KeyCreated(**stored.model_dump(), api_key=made.secret), 201)

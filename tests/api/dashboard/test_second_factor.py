@@ -314,6 +314,9 @@ def test_a_new_key_wants_a_sign_in_within_the_hour(signer: Signer) -> None:
     assert is_signed_in(browser)
     sent = browser.post("/dashboard/keys", {"name": "late"})
     assert sent.headers["location"] == f"{PATH}?again=yes&next=/dashboard/keys"
+    asked = {"Content_Type": "application/json", "X_CSRF_Token": browser.csrf_token, "Accept": "application/json"}
+    by_api = browser.request("POST", "/keys", b'{"name": "late"}', **asked)
+    assert (by_api.status, b"sign_in_too_old" in by_api.body) == (403, True)
     signer.by_password(browser)
     assert browser.post("/dashboard/keys", {"name": "late"}).status == 200
 
