@@ -10,7 +10,17 @@ import falcon.asgi
 
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
-from pipeline.accounts.sessions import Person, Session, begin_session, end_session, find_session, make_token
+from api.services.permissions import SAFE_METHODS, require_role
+from pipeline.accounts.audit import Action
+from pipeline.accounts.sessions import (
+    Person,
+    Session,
+    begin_session,
+    end_session,
+    find_session,
+    make_token,
+    move_session,
+)
 from pipeline.database import AsyncDatabase
 from pipeline.errors import Forbidden
 from pipeline.settings.settings import DashboardSettings
@@ -20,8 +30,6 @@ CSRF_HEADER = "X-CSRF-Token"
 SIGN_IN = "/dashboard/sign-in"
 #: A token has 43 characters; longer ones are not looked up.
 MAX_TOKEN_LENGTH = 64
-#: Methods that change nothing.
-SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 
 
 class CsrfTokenInvalid(Forbidden):
@@ -77,9 +85,12 @@ class Sessions:
         return session
 
     async def of_api_request(self, req: falcon.asgi.Request) -> Session | None:
-        """Return the session of an API request without a key, or None. Raises CsrfTokenInvalid."""
+        """Return the session of an API request without a key, or None. Raises CsrfTokenInvalid, RoleInsufficient."""
         session = await self.find(req)
-        if session is not None and req.method not in SAFE_METHODS:
+        if session is None:
+            return None
+        require_role(session, req.method, context_of(req).route)
+        if req.method not in SAFE_METHODS:
             check_csrf_token(session.csrf_token, req.get_header(CSRF_HEADER) or "")
         return session
 
@@ -91,22 +102,27 @@ class Sessions:
         account_id: UUID,
         *,
         checked: Person | None = None,
+        action: Action = Action.SIGNED_IN,
     ) -> bool:
         """Sign a person in with a new token, as the old one may be somebody else's.
 
         Returns false if the person changed since they were `checked`."""
         await self.end(req, resp)
         token = make_token()
-        beginning = begin_session(person_id, account_id, token, lasts=self._lasts, checked=checked)
+        beginning = begin_session(person_id, account_id, token, lasts=self._lasts, checked=checked, action=action)
         begun = await self._database.run(beginning)
         if begun:
             self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)
         return begun
 
+    async def move(self, session: Session, account_id: UUID) -> bool:
+        """Go on in another account of the session's person; false if they may not open it."""
+        return await self._database.run(move_session(session.token_hash, session.person_id, account_id))
+
     async def end(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         session = await self.find(req)
         if session is not None:
-            await self._database.run(end_session(session.token_hash))
+            await self._database.run(end_session(session.token_hash, session.caller.actor))
         req.context.session = None
         self._cookies.delete(req, resp, COOKIE)
 

@@ -21,7 +21,7 @@ VISITOR_COOKIE = "pressroom_visitor"
 VISITOR_LASTS = timedelta(hours=12)
 
 
-class _SigningIn(Resource):
+class SigningIn(Resource):
     def __init__(self, services: Services) -> None:
         super().__init__(services)
         self._gate = Gate(services)
@@ -47,7 +47,7 @@ class _SigningIn(Resource):
             raise NotSignedIn("Your account has just been changed. Sign in again.")
 
 
-class SignIn(_SigningIn):
+class SignIn(SigningIn):
     """GET and POST /dashboard/sign-in."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
@@ -77,7 +77,7 @@ class SignIn(_SigningIn):
         await render(req, resp, "sign_in.html", form_token=form_token, next=wanted, email=email, error=error)
 
 
-class SignInByLink(_SigningIn):
+class SignInByLink(SigningIn):
     """GET and POST /dashboard/sign-in/link: the token is in the query string, which no log of ours has."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
