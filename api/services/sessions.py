@@ -12,7 +12,17 @@ from api.http.address import Network, client_address
 from api.http.browsers import name_browser
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
-from pipeline.accounts.sessions import Person, Session, begin_session, end_session, find_session, make_token
+from api.services.permissions import SAFE_METHODS, require_role
+from pipeline.accounts.audit import Action
+from pipeline.accounts.sessions import (
+    Person,
+    Session,
+    begin_session,
+    end_session,
+    find_session,
+    make_token,
+    move_session,
+)
 from pipeline.database import AsyncDatabase
 from pipeline.errors import Forbidden
 from pipeline.settings.settings import DashboardSettings
@@ -27,8 +37,6 @@ FACTORS = "/dashboard/account/factors"
 RECENTLY = timedelta(hours=1)
 #: A token has 43 characters; longer ones are not looked up.
 MAX_TOKEN_LENGTH = 64
-#: Methods that change nothing.
-SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 
 
 class CsrfTokenInvalid(Forbidden):
@@ -114,11 +122,16 @@ class Sessions:
         return session
 
     async def of_api_request(self, req: falcon.asgi.Request) -> Session | None:
-        """Return the session of an API request without a key, or None. Raises CsrfTokenInvalid, FactorMissing."""
+        """Return the session of an API request without a key, or None.
+
+        Raises CsrfTokenInvalid, RoleInsufficient, FactorMissing."""
         session = await self.find(req)
-        if session is not None and session.lacks_factor:
+        if session is None:
+            return None
+        if session.lacks_factor:
             raise FactorMissing
-        if session is not None and req.method not in SAFE_METHODS:
+        require_role(session, req.method, context_of(req).route)
+        if req.method not in SAFE_METHODS:
             check_csrf_token(session.csrf_token, req.get_header(CSRF_HEADER) or "")
         return session
 
@@ -136,6 +149,7 @@ class Sessions:
         account_id: UUID,
         *,
         checked: Person | None = None,
+        action: Action = Action.SIGNED_IN,
     ) -> bool:
         """Sign a person in with a new token, as the old one may be somebody else's.
 
@@ -148,6 +162,7 @@ class Sessions:
             token,
             lasts=self._lasts,
             checked=checked,
+            action=action,
             browser=name_browser(req.user_agent or ""),
             address=client_address(req, self._proxies),
         )
@@ -156,10 +171,14 @@ class Sessions:
             self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)
         return begun
 
+    async def move(self, session: Session, account_id: UUID) -> bool:
+        """Go on in another account of the session's person; false if they may not open it."""
+        return await self._database.run(move_session(session.token_hash, session.person_id, account_id))
+
     async def end(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         session = await self.find(req)
         if session is not None:
-            await self._database.run(end_session(session.token_hash))
+            await self._database.run(end_session(session.token_hash, session.caller.actor))
         req.context.session = None
         self._cookies.delete(req, resp, COOKIE)
 

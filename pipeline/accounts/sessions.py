@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from pipeline.accounts.audit import NOTE, Action, Actor, note_parameters, noted
 from pipeline.accounts.keys import Caller
 from pipeline.accounts.roles import Role
 from pipeline.database import SQL, Row, Statement, nothing, row_of
@@ -74,6 +75,36 @@ HAS_FACTOR = SQL(
 )
 
 
+_BEGIN = SQL(
+    # Two that sign in at once don't wait for each other's rows.
+    "WITH gone AS (DELETE FROM session WHERE token_hash IN (SELECT token_hash FROM session"
+    "  WHERE expires_at < now() LIMIT 1000 FOR UPDATE SKIP LOCKED)),"
+    # The lock: one who changes the password now is waited for, or waits and then ends this session.
+    " same AS (SELECT m.account_id, p.id FROM person p JOIN membership m ON m.person_id = p.id"
+    "  JOIN account a ON a.id = m.account_id WHERE p.id = %(person)s AND m.account_id = %(account)s"
+    "  AND (NOT %(is_checked)s OR a.suspended_at IS NULL"
+    "  AND p.password_hash IS NOT DISTINCT FROM %(password_hash)s)"
+    "  FOR SHARE OF p, a),"
+    " key AS (INSERT INTO api_key (account_id, name, hash, hint, is_dashboard)"
+    "  SELECT account_id, %(name)s, %(secret)s, '', true FROM same"
+    "  ON CONFLICT (account_id) WHERE is_dashboard DO UPDATE SET revoked_at = NULL),"
+    " noted AS ({note} FROM same)"
+    " INSERT INTO session (token_hash, account_id, person_id, expires_at, browser, address)"
+    " SELECT %(token)s, account_id, id, now() + %(lasts)s, %(browser)s, %(address)s FROM same RETURNING 1 AS begun"
+).format(note=NOTE)
+
+
+_MOVE = SQL(
+    "WITH own AS (SELECT m.account_id FROM membership m JOIN account a ON a.id = m.account_id"
+    "  WHERE m.person_id = %(person)s AND m.account_id = %(account)s AND a.suspended_at IS NULL),"
+    " key AS (INSERT INTO api_key (account_id, name, hash, hint, is_dashboard)"
+    "  SELECT account_id, %(name)s, %(secret)s, '', true FROM own"
+    "  ON CONFLICT (account_id) WHERE is_dashboard DO UPDATE SET revoked_at = NULL),"
+    " noted AS ({note} FROM own)"
+    " UPDATE session s SET account_id = own.account_id FROM own WHERE s.token_hash = %(hash)s RETURNING 1 AS moved"
+).format(note=NOTE)
+
+
 def begin_session(
     person_id: UUID,
     account_id: UUID,
@@ -81,30 +112,17 @@ def begin_session(
     *,
     lasts: timedelta,
     checked: "Person | None" = None,
+    action: Action = Action.SIGNED_IN,
     browser: str = "",
     address: str = "",
 ) -> Statement[bool]:
-    """Sign a person in to an account of theirs; the key for its sessions is made, or revived, and ended sessions go.
+    """Sign a person in to an account of theirs, and note it; the key for its sessions is made, or revived.
 
     `checked`: what was read of the person before their password was checked. Where they have another password by now,
     or the account is suspended, nobody is signed in, and the result is false. `browser` and `address` are for the
     person, to tell their sessions apart."""
     return Statement(
-        # Two that sign in at once don't wait for each other's rows.
-        "WITH gone AS (DELETE FROM session WHERE token_hash IN (SELECT token_hash FROM session"
-        "  WHERE expires_at < now() LIMIT 1000 FOR UPDATE SKIP LOCKED)),"
-        # The lock: one who changes the password now is waited for, or waits and then ends this session.
-        " same AS (SELECT m.account_id, p.id FROM person p JOIN membership m ON m.person_id = p.id"
-        "  JOIN account a ON a.id = m.account_id WHERE p.id = %(person)s AND m.account_id = %(account)s"
-        "  AND (NOT %(is_checked)s OR a.suspended_at IS NULL"
-        "  AND p.password_hash IS NOT DISTINCT FROM %(password_hash)s)"
-        "  FOR SHARE OF p, a),"
-        " key AS (INSERT INTO api_key (account_id, name, hash, hint, is_dashboard)"
-        "  SELECT account_id, %(name)s, %(secret)s, '', true FROM same"
-        "  ON CONFLICT (account_id) WHERE is_dashboard DO UPDATE SET revoked_at = NULL)"
-        " INSERT INTO session (token_hash, account_id, person_id, expires_at, browser, address)"
-        " SELECT %(token)s, account_id, id, now() + %(lasts)s, %(browser)s, %(address)s"
-        " FROM same RETURNING 1 AS begun",
+        _BEGIN,
         {
             "person": person_id,
             "account": account_id,
@@ -116,6 +134,7 @@ def begin_session(
             "lasts": lasts,
             "browser": browser,
             "address": address,
+            **note_parameters(Actor(account_id, person_id), action),
         },
         bool,
         repeatable=False,
@@ -151,9 +170,27 @@ def find_session(token: str, *, idle: timedelta) -> Statement[Session | None]:
     )
 
 
-def end_session(token_hash: bytes) -> Statement[None]:
-    return Statement(
+def end_session(token_hash: bytes, actor: Actor) -> Statement[None]:
+    ending: Statement[None] = Statement(
         "DELETE FROM session WHERE token_hash = %(token)s RETURNING 1 AS ended", {"token": token_hash}, nothing
+    )
+    return noted(ending, actor, Action.SIGNED_OUT)
+
+
+def move_session(token_hash: bytes, person_id: UUID, account_id: UUID) -> Statement[bool]:
+    """Let a session go on in another account of its person, and note it; false if they may not open that one."""
+    return Statement(
+        _MOVE,
+        {
+            "hash": token_hash,
+            "person": person_id,
+            "account": account_id,
+            "name": KEY_NAME,
+            "secret": secrets.token_bytes(32),
+            **note_parameters(Actor(account_id, person_id), Action.SIGNED_IN),
+        },
+        bool,
+        repeatable=False,
     )
 
 
@@ -193,9 +230,11 @@ def list_sessions(person_id: UUID, *, idle: timedelta) -> Statement[list[Row]]:
     )
 
 
-def _session(token: str, *, account_id: UUID, api_key_id: UUID, tier: str, role: str, **others: Any) -> Session:
-    caller = Caller(account_id=account_id, api_key_id=api_key_id, tier=tier)
-    return Session(csrf_token=csrf_token_of(token), caller=caller, role=Role(role), **others)
+def _session(
+    token: str, *, account_id: UUID, person_id: UUID, api_key_id: UUID, tier: str, role: str, **others: Any
+) -> Session:
+    caller = Caller(account_id=account_id, api_key_id=api_key_id, tier=tier, person_id=person_id)
+    return Session(csrf_token=csrf_token_of(token), caller=caller, role=Role(role), person_id=person_id, **others)
 
 
 #: As long as an address may be (RFC 5321, section 4.5.3.1.3).

@@ -90,6 +90,7 @@ class DashboardSettings(BaseModel):
     session_idle_hours: float = Field(24, gt=0, description="A session that is not used for so long ends.")
     session_days: float = Field(14, gt=0, description="Longest time that a session lasts.")
     sign_in_link_hours: float = Field(24, gt=0, description="How long a sign-in link can be used.")
+    invitation_days: float = Field(7, gt=0, description="How long an invitation to an account can be accepted.")
     sign_ins_per_minute: int = Field(
         10, ge=1, description="Sign-ins that an address, or an e-mail, may try in a minute."
     )
@@ -155,6 +156,7 @@ class RetentionSettings(BaseModel):
         30, gt=0, description="The database's functions of another version, once no process uses them."
     )
     delivery_days: float = Field(30, gt=0, description="Deliveries to webhooks.")
+    audit_days: float = Field(400, gt=0, description="Accounts' logs of what people and keys have done.")
 
 
 class WebhookSettings(BaseModel):

@@ -14,7 +14,7 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolati
 from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
-from pipeline.accounts.audit import Action, Actor, note
+from pipeline.accounts.audit import Action, Actor, note, noted
 from pipeline.accounts.sessions import find_person, make_token, read_email
 from pipeline.accounts.sign_in import add_link, set_email, set_operator, set_password
 from pipeline.database import Database, Statement
@@ -76,7 +76,8 @@ def top_up(
     with open_database(data) as database:
         account = find_account(database, account_id)
         try:
-            balance = database.run(lifecycle.grant_credits(account, credits, note and read_name(note)))
+            grant = lifecycle.grant_credits(account, credits, note and read_name(note))
+            balance = database.run(noted(grant, Actor(account), Action.CREDITS_ADDED, f"{credits:,}"))
         except CheckViolation as error:
             raise InvalidRequest(f"The account has fewer than {-credits:,} credits to take back.") from error
         except NumericValueOutOfRange as error:
@@ -136,8 +137,9 @@ def change_password(
 ) -> None:
     """Set a person's password for the dashboard, typed or read from standard input; ends all their sessions."""
     with open_database(data) as database:
-        person = find_identified(database, account).id
-        ended = _run_with_email(database, person, email, set_password(person, _read_password()))
+        found = find_identified(database, account)
+        noting = note(Actor(found.account_id), Action.PASSWORD_CHANGED, account)
+        ended = _run_with_email(database, found.id, email, [noting, *set_password(found.id, _read_password())])
     typer.echo(f"password set; {ended} {'session' if ended == 1 else 'sessions'} ended")
 
 

@@ -13,6 +13,7 @@ import typer
 from redis.exceptions import RedisError
 
 from pipeline import lifecycle, log
+from pipeline.accounts.audit import forget_events
 from pipeline.capabilities import parts
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
@@ -218,11 +219,19 @@ class Sweep:
         delivery_days = timedelta(days=self._settings.retention.delivery_days)
         samples = forget_samples(timedelta(days=self._settings.retention.sample_days))
         deliveries = forget_deliveries(older_than=delivery_days, limit=lifecycle.SWEEP_ROWS)
+        events = forget_events(
+            older_than=timedelta(days=self._settings.retention.audit_days), limit=lifecycle.SWEEP_ROWS
+        )
         statements = {
             name: statement
             for kind in self._kinds.values()
             for name, statement in kind.housekeeping(self._settings).items()
-        } | {"deliveries": deliveries, "samples": samples, "uploads": forget_uploads(lifecycle.SWEEP_ROWS)}
+        } | {
+            "deliveries": deliveries,
+            "samples": samples,
+            "uploads": forget_uploads(lifecycle.SWEEP_ROWS),
+            "audit_events": events,
+        }
         return {name: self._until_none(one) for name, one in statements.items()}
 
     def _until_none(self, statement: Statement[int]) -> int:

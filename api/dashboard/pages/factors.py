@@ -18,7 +18,7 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.services.sessions import FACTORS as PATH
 from api.services.sessions import RECENTLY
-from pipeline.accounts.audit import Action, Actor, note, noted
+from pipeline.accounts.audit import Action, note, noted
 from pipeline.accounts.roles import Role
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.accounts.sessions import Session
@@ -172,7 +172,7 @@ class FactorChange(Resource):
 
     async def _noted(self, asked: Asked, change: Statement[Result], action: Action, subject: str = "") -> Result:
         """Make a change, and note it where it changes something."""
-        return await self._services.database.run(noted(change, _actor(asked), action, subject))
+        return await self._services.database.run(noted(change, asked.session.caller.actor, action, subject))
 
     async def _added(self, asked: Asked, text: str) -> Changed:
         """Return what is shown after a factor was added: with the first one come the recovery codes."""
@@ -183,7 +183,9 @@ class FactorChange(Resource):
     async def _new_codes(self, asked: Asked, text: str) -> Changed:
         codes = recovery.make_codes()
         making = recovery.replace_codes(asked.person_id, codes)
-        await self._services.database.run_together([*making, note(_actor(asked), Action.RECOVERY_CODES_MADE)])
+        await self._services.database.run_together(
+            [*making, note(asked.session.caller.actor, Action.RECOVERY_CODES_MADE)]
+        )
         return Changed(text, codes)
 
     async def _removed(self, asked: Asked, text: str) -> Changed:
@@ -191,10 +193,6 @@ class FactorChange(Resource):
         if not await self._services.database.run(has_factor(asked.person_id)):
             await self._services.database.run(recovery.remove_codes(asked.person_id))
         return Changed(text)
-
-
-def _actor(asked: Asked) -> Actor:
-    return Actor(asked.session.account_id, asked.person_id)
 
 
 async def show(

@@ -6,12 +6,14 @@ import falcon.asgi
 
 from api.dashboard.forms import Form, read_form
 from api.dashboard.rendering import redirect, render
+from api.services.permissions import require_role
 from api.services.resource import Resource
 from capabilities.sites import feeds, runs, sites
 from capabilities.sites.changes import count_changes
 from capabilities.sites.pages.sites import ROOT, find_own
 from capabilities.sites.posts import list_posts
 from capabilities.sites.routes.podcast import FEEDS, address_of
+from pipeline.accounts.audit import Action, noted
 from pipeline.errors import InvalidRequest
 
 #: Names of runs for people.
@@ -52,7 +54,9 @@ class SitePage(Resource):
         here = f"{ROOT}/{site.id}"
         match form.text("action"):
             case "remove":
-                await run(sites.remove_site(site.id, session.account_id))
+                require_role(session, "POST", f"{here}/remove")
+                removal = sites.remove_site(site.id, session.account_id)
+                await run(noted(removal, session.caller.actor, Action.SITE_CHANGED, site.url, site="removed"))
                 redirect(req, resp, ROOT, f"{site.name} is forgotten, with its password.")
             case "feed":
                 options = _feed_options(form)

@@ -11,6 +11,7 @@ from api.services.resource import Resource
 from api.services.services import Services
 from capabilities.sites import sites
 from capabilities.sites.sites import Site
+from pipeline.accounts.audit import Action, noted
 from pipeline.errors import InvalidRequest, PressroomError
 
 ROOT = "/dashboard/sites"
@@ -41,7 +42,7 @@ class SitesPage(Resource):
             await self._show(req, resp, form, error.message)
             return
         saved = sites.save_site(session.account_id, sites.name_of(address), connector, address, sealed, facts)
-        site_id = await self._services.database.run(saved)
+        site_id = await self._services.database.run(noted(saved, session.caller.actor, Action.SITE_CHANGED, address))
         redirect(req, resp, f"{ROOT}/{site_id}", f"{facts.title} was added.")
 
     async def _show(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, form: Form, error: str = "") -> None:

@@ -82,7 +82,7 @@ class FromProvider(_AtProvider):
         if session.person_id != step.person_id:
             raise NotSignedIn("Somebody else has signed in here meanwhile. Start again.")
         linking = link_identity(session.person_id, identity.issuer, identity.subject)
-        actor = Actor(session.account_id, session.person_id)
+        actor = session.caller.actor
         if not await self._services.database.run(noted(linking, actor, Action.PROVIDER_LINKED, identity.subject)):
             redirect(req, resp, FACTORS, "Somebody else here, or you, is linked with another identity.", "bad")
             return
