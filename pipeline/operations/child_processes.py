@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-#: The pid of the supervisor, in the environment of its children and of theirs.
+#: The pid of the supervisor, or of its fork server, in the environment of its children and of theirs.
 SUPERVISOR = "PRESSROOM_SUPERVISED_BY"
 #: The pid of the supervisor's own child, in its environment and in its children's.
 MASTER = "PRESSROOM_MASTER"
@@ -96,12 +96,17 @@ def _watch(parent: int, sent: signal.Signals) -> None:
     os.kill(os.getpid(), sent)
 
 
-def _shim(supervisor: int, sent: signal.Signals, argv: list[str]) -> None:
+def adopt(parent: int, sent: signal.Signals) -> None:
+    """Make this process a supervised one: its parent's death is signalled, and its own children know both."""
     os.setsid()  # a session of its own: the terminal's Ctrl-C reaches the supervisor alone
-    os.environ[SUPERVISOR] = str(supervisor)
+    os.environ[SUPERVISOR] = str(parent)
     os.environ[MASTER] = str(os.getpid())
     if sys.platform == "linux":
-        die_with_parent(supervisor, sent=sent)
+        die_with_parent(parent, sent=sent)
+
+
+def _shim(supervisor: int, sent: signal.Signals, argv: list[str]) -> None:
+    adopt(supervisor, sent)
     try:
         os.execvp(argv[0], argv)  # noqa: S606  # no shell is wanted
     except OSError as error:

@@ -33,6 +33,8 @@ class Program:
     descriptors: tuple[int, ...] = ()
     #: Its current folder; None: ours.
     folder: Path | None = None
+    #: True if it is a module of Python's (`module`) that the fork server has imported.
+    forked: bool = False
 
 
 @dataclass(frozen=True)
