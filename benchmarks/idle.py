@@ -51,15 +51,12 @@ def _memory(running: Running) -> Table:
     table = Table(
         "Memory of one worker process", "RSS counts what processes share in each of them, PSS divides it among them."
     )
-    [master] = running.pids("made_up")
-    [worker] = running.workers("made_up")
+    [worker] = running.pids("made_up")
     rss, pss = _rss_and_pss(worker)
     table.say("before an engine is loaded", f"{rss:.0f} MiB RSS, {pss:.0f} MiB PSS", target=f"≤ {MOST_MIB} MiB RSS",
               is_met=rss <= MOST_MIB)  # fmt: skip
-    rss, pss = _rss_and_pss(master)
-    table.say("its dramatiq master", f"{rss:.0f} MiB RSS, {pss:.0f} MiB PSS")
     assert running.ask("/tts", {"text": "Good morning."}).status == 200
-    [worker] = running.workers("synthesis")
+    [worker] = running.pids("synthesis")
     rss, pss = _rss_and_pss(worker)
     table.say("with espeak and ffmpeg in use", f"{rss:.0f} MiB RSS, {pss:.0f} MiB PSS")
     for number, pid in enumerate(process_tree(running.pids("api")[0])):

@@ -132,7 +132,7 @@ def _work_through_kills(running: Running, job_id: str, minutes: float) -> float:
         job: dict[str, Any] = running.ask(f"/jobs/{job_id}").json
         if job["finished_at"]:
             return most
-        workers = running.workers("transcription")
+        workers = running.pids("transcription")
         most = max([most, *(_mib(Path(f"/proc/{pid}/statm")) for pid in workers)])
         if kills and job["progress"]["total"] > 1 and job["progress"]["done"] > kills[0]:
             kills.pop(0)

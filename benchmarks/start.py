@@ -18,7 +18,7 @@ MOST_SECONDS = 4.0
 MOST_POOL_SECONDS = 3.0
 #: The libraries of each program, without our code, settings or models.
 BASE = "psycopg, psycopg_pool, pydantic_settings, redis, structlog"
-WORKER = f"dramatiq.cli, obstore, {BASE}"
+WORKER = f"dramatiq, obstore, {BASE}"
 LIBRARIES = {
     "search_check": f"{WORKER}, aiohttp, lxml.html",
     "synthesis": f"{WORKER}, numpy, onnxruntime, hibari, babel",

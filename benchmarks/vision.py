@@ -140,7 +140,7 @@ def _memory(address: str, count: int) -> Table:
 
 
 def _worker_mb(running: Running, field: str) -> float:
-    (pid,) = running.workers("vision")
+    (pid,) = running.pids("vision")
     return _memory_mb(pid, field)
 
 

@@ -12,8 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from types import FrameType
+from collections.abc import Sequence
 
 #: The pid of the supervisor, or of its fork server, in the environment of its children and of theirs.
 SUPERVISOR = "PRESSROOM_SUPERVISED_BY"
@@ -23,8 +22,6 @@ MASTER = "PRESSROOM_MASTER"
 PR_SET_PDEATHSIG = 1
 #: How often a process looks for its parent where the kernel sends no signal (macOS).
 WATCH_SECONDS = 0.5
-#: A person who means a second signal takes longer.
-AGAIN_SECONDS = 1.0
 
 
 def die_with_parent(parent: int | None = None, *, sent: signal.Signals = signal.SIGTERM) -> None:
@@ -40,30 +37,6 @@ def die_with_parent(parent: int | None = None, *, sent: signal.Signals = signal.
     # The parent may have died before the kernel was asked; getppid then returns another process's pid.
     if os.getppid() != expected or not _spawner_lives():
         os.kill(os.getpid(), sent)
-
-
-def take_once(number: signal.Signals, *, also: Callable[[], object] = lambda: None) -> None:
-    """Have a signal's handler take no further one for a second after the first; call it from the main thread.
-
-    `also` is called before the handler.
-
-    The kernel may tell of one death several times: a child of a process with threads goes to another of them when the
-    one that made it ends, and so on to the last (prctl(2), PR_SET_PDEATHSIG). Dramatiq takes a second SIGTERM for a
-    user who does not wait, and ends a worker in the midst of its work."""
-    known = signal.getsignal(number)
-    if not callable(known):
-        return
-    handler: Callable[[int, FrameType | None], object] = known
-    taken_at = -AGAIN_SECONDS
-
-    def take(received: int, frame: FrameType | None) -> None:
-        nonlocal taken_at
-        if time.monotonic() - taken_at >= AGAIN_SECONDS:
-            taken_at = time.monotonic()
-            also()
-            handler(received, frame)
-
-    signal.signal(number, take)
 
 
 def shimmed(argv: Sequence[str], *, sent: signal.Signals = signal.SIGTERM) -> list[str]:

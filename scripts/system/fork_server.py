@@ -29,14 +29,10 @@ from scripts.system.programs import Program
 #: Modules of forked programs. None starts a thread, or belongs to an engine.
 SHARED_MODULES = (
     "api.server",
-    "dramatiq.cli",
     "gunicorn.app.wsgiapp",
-    "pipeline.operations.metrics",
     "scripts.commands.sweep",
-    "workers.engines.endpoints.watch",
-    "workers.pool.handlers",
-    "workers.pool.leaving",
-    "workers.pool.run",
+    "scripts.commands.system",
+    "workers.main",
 )
 #: A request holds an environment; Linux has no larger messages by default.
 MOST_REQUEST_BYTES = 2**18
@@ -81,6 +77,7 @@ def forking() -> Iterator[Start]:
         return
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     gc.freeze()
+    sys.stdout.flush()  # or the child would write it again
     supervisor, pid = os.getpid(), os.fork()
     if pid == 0:
         _end_after(lambda: _serve(theirs.detach(), supervisor))

@@ -222,7 +222,7 @@ class _Up:
             return
         self._console.say(f"starting one process for the pools {', '.join(self._shared)}, to save memory")
         drain = timedelta(seconds=self._settings.work.drain_seconds) + DRAIN_SLACK
-        argv = programs.pool(self._settings, *self._shared)
+        argv = programs.pool(*self._shared)
         self._run(SHARED, argv, drain=drain)
 
     def _run_pools(self, queues: Sequence[str]) -> None:
@@ -230,7 +230,7 @@ class _Up:
         if queues:
             self._console.say(f"starting the pools {', '.join(queues)}")
         for queue in queues:
-            self._run(queue, programs.pool(self._settings, queue), self._sizes[queue], drain=drain, scalable=True)
+            self._run(queue, programs.pool(queue), self._sizes[queue], drain=drain, scalable=True)
 
     def _run(self, name: str, argv: tuple[str, ...], processes: int = 1, **options: Any) -> None:
         self._supervisor.run(Program(name, argv, self._environment, forked=True, **options), processes)

@@ -115,16 +115,3 @@ def test_grandchildren_made_by_a_plain_fork_die_with_the_master():
         assert os.getpgid(child) == process.pid
         process.kill()
     wait_for_end(child)
-
-
-def test_a_handler_takes_no_second_signal_at_once_but_one_a_second_later():
-    run = output_of("""
-        import os, signal, time
-        from pipeline.operations.child_processes import AGAIN_SECONDS, take_once
-        signal.signal(signal.SIGTERM, lambda *_: print("taken", flush=True))
-        take_once(signal.SIGTERM, also=lambda: print("also", end=" ", flush=True))
-        for pause in (0, 0, AGAIN_SECONDS, 0):
-            time.sleep(pause)
-            os.kill(os.getpid(), signal.SIGTERM)
-    """)
-    assert (run.returncode, run.stdout) == (0, "also taken\n" * 2)
