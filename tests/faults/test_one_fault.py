@@ -31,10 +31,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             assert database.run(discrepancies()) == []
 
 
-#: How often items have crashed, in all.
-CRASHES: Statement[list[Row]] = Statement("SELECT sum(crashes) AS crashes FROM item")
-
-
 def wait_for_job(running: Running, request_id: str) -> list[dict[str, Any]]:
     """Return the job that a request makes, in a list, once it is there."""
 
