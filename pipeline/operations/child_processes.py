@@ -6,7 +6,6 @@ not for set-user-ID programs) but not fork, so each program's own children ask a
 main module."""
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import sys
@@ -35,7 +34,7 @@ def die_with_parent(parent: int | None = None, *, sent: signal.Signals = signal.
     else:
         threading.Thread(target=_watch, args=(os.getppid(), sent), name="parent", daemon=True).start()
     # The parent may have died before the kernel was asked; getppid then returns another process's pid.
-    if os.getppid() != expected or not _spawner_lives():
+    if os.getppid() != expected:
         os.kill(os.getpid(), sent)
 
 
@@ -46,15 +45,9 @@ def shimmed(argv: Sequence[str], *, sent: signal.Signals = signal.SIGTERM) -> li
 
 def _expected_parent() -> int:
     master = os.environ.get(MASTER)
-    if master is None or multiprocessing.parent_process() is not None:
-        # Under multiprocessing the parent may be a fork server; its own sentinel is asked (_spawner_lives).
+    if master is None:
         return os.getppid()
     return int(os.environ[SUPERVISOR] if int(master) == os.getpid() else master)
-
-
-def _spawner_lives() -> bool:
-    spawner = multiprocessing.parent_process()
-    return spawner is None or spawner.is_alive()
 
 
 def _set_parent_death_signal(sent: signal.Signals) -> None:

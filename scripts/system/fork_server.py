@@ -21,7 +21,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from pipeline.operations.child_processes import adopt, die_with_parent, shimmed
 from scripts.system.programs import Program
@@ -41,17 +41,23 @@ MOST_DESCRIPTORS = 8
 PR_SET_NAME = 15
 
 
-class Process(Protocol):
-    """A started program. `wait` returns its exit status and is called once."""
+class Forked:
+    """A forked program, with what the supervisor needs of an `asyncio.subprocess.Process`."""
 
-    @property
-    def pid(self) -> int: ...
+    def __init__(self, pid: int, reports: asyncio.StreamReader) -> None:
+        self.pid = pid
+        self._reports = reports
 
-    async def wait(self) -> int: ...
+    async def wait(self) -> int:
+        """Return the exit status, once. If the fork server dies, the kernel sends its children SIGTERM."""
+        return int(await self._reports.readline() or -signal.SIGTERM)
 
-    def send_signal(self, signal: int, /) -> None: ...
+    def send_signal(self, sent: int, /) -> None:
+        """Send a signal. Raises ProcessLookupError."""
+        os.kill(self.pid, sent)
 
 
+Process = asyncio.subprocess.Process | Forked
 #: Starts a program, given its replica's name and the descriptor of its output. Raises OSError.
 Start = Callable[[Program, str, int], Awaitable[Process]]
 
@@ -98,7 +104,7 @@ class ForkServer:
         forked = await self._fork(program, name, output) if program.forked else None
         return forked or await execute(program, name, output)
 
-    async def _fork(self, program: Program, name: str, output: int) -> "Forked | None":
+    async def _fork(self, program: Program, name: str, output: int) -> Forked | None:
         ours, theirs = os.pipe()
         reports = asyncio.StreamReader()
         await asyncio.get_running_loop().connect_read_pipe(
@@ -120,22 +126,6 @@ class ForkServer:
             os.close(theirs)
         pid = await reports.readline()
         return Forked(int(pid), reports) if pid else None
-
-
-class Forked:
-    """A forked program, as the supervisor sees it."""
-
-    def __init__(self, pid: int, reports: asyncio.StreamReader) -> None:
-        self.pid = pid
-        self._reports = reports
-
-    async def wait(self) -> int:
-        """Return the exit status. If the fork server dies, the kernel sends its children SIGTERM."""
-        return int(await self._reports.readline() or -signal.SIGTERM)
-
-    def send_signal(self, sent: int, /) -> None:
-        """Send a signal. Raises ProcessLookupError."""
-        os.kill(self.pid, sent)
 
 
 def import_shared() -> None:

@@ -14,7 +14,7 @@ from systems import FAST, Running, children, kill, name_of, only, system
 from waiting import wait_for
 
 from pipeline.accounts.ledger import discrepancies
-from pipeline.database import Database, Row, Statement
+from pipeline.database import Database, Statement
 
 pytestmark = pytest.mark.system
 
