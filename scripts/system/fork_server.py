@@ -88,9 +88,12 @@ def forking() -> Iterator[Start]:
     if pid == 0:
         _end_after(lambda: _serve(theirs.detach(), supervisor))
     theirs.close()
-    yield ForkServer(ours).start
-    ours.close()  # so it ends
-    os.waitpid(pid, 0)
+    ours.setblocking(False)
+    try:
+        yield ForkServer(ours).start
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 class ForkServer:
@@ -120,7 +123,7 @@ class ForkServer:
         }
         try:
             socket.send_fds(self._requests, [json.dumps(wanted).encode()], [output, theirs, *program.descriptors])
-        except OSError:  # it has died, or the environment is too large
+        except OSError:  # it has died, has many requests, or the environment is too large
             return None
         finally:
             os.close(theirs)
@@ -139,7 +142,7 @@ def import_shared() -> None:
 
 
 def _serve(number: int, supervisor: int) -> NoReturn:
-    """Fork a program at each request, until the supervisor closes the socket of that number."""
+    """Fork a program at each request that comes by the socket of that number."""
     _close_all_but(number)  # the data folder's lock and the API's socket end with the supervisor
     os.setsid()
     die_with_parent(supervisor)
@@ -166,7 +169,7 @@ def _serve(number: int, supervisor: int) -> NoReturn:
 
 
 def _report_end(watched: int, pid: int, reports: int) -> None:
-    """Write a child's exit status to its pipe, which nobody reads any more once the supervisor has died."""
+    """Write a child's exit status to the pipe of its request."""
     _, status = os.waitpid(pid, 0)
     os.write(reports, b"%d\n" % os.waitstatus_to_exitcode(status))
     os.close(reports)
