@@ -135,6 +135,11 @@ class WorkSettings(BaseModel):
     )
     deadline_hours: float = Field(1.0, gt=0, description="A job not finished by then expires.")
     sweep_seconds: float = Field(1.0, gt=0, description="Pause between two sweeps.")
+    rest_minutes: float = Field(
+        15.0,
+        gt=0,
+        description="Under `pressroom up`, a process that models made large starts anew when it rests.",
+    )
     upload_orphan_minutes: int = Field(60, ge=0, description="An upload without a job is deleted after so long.")
 
 

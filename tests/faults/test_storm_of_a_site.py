@@ -161,7 +161,7 @@ def interrupt(service: Running, arguments: tuple[str, ...], is_due: Callable[[di
         wait_for(lambda: is_due(database.run(STATES)))
     started.kill()
     started.wait()
-    for pid in (*service.workers("vision"), *service.pids("vision")):
+    for pid in service.pids("vision"):
         kill(pid)
 
 
