@@ -62,7 +62,7 @@ def examine(settings: Settings, database_url: str | None) -> Iterator[Finding]:
     for one in found:
         whose = f"{one.connection.name}, account {one.connection.account_id}"
         mark = Mark.READY if one.ready else Mark.ABSENT
-        yield Finding(f"{one.connection.service}: {one.site}", mark, f"{one.state} ({whose})")
+        yield Finding(f"search_console: {one.site}", mark, f"{one.state} ({whose})")
 
 
 def _ask(providers: Sequence[Provider], settings: Settings, database_url: str | None) -> Mapping[str, Verdict]:

@@ -1,4 +1,4 @@
-"""Bodies that come too slowly, or stop in the midst: with the times that are waited for in earnest."""
+"""Bodies that come too slowly, or stop in the midst, with the times that are waited for in earnest: half a minute."""
 
 import http.client
 import json
@@ -6,8 +6,11 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from http_service import Service
 from payers import Payer
+
+pytestmark = pytest.mark.storm
 
 #: Two chunks in one piece, of a body that never comes to its end.
 TWO_CHUNKS = b"1\r\n \r\n1\r\n \r\n"
