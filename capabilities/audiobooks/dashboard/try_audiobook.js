@@ -69,8 +69,10 @@ function shownPlan(plan) {
 }
 
 async function begin(plan, form, ticks) {
-  const { title, author, voice_name: voice, language } = Object.fromEntries(new FormData(form));
-  const fields = { plan: plan.plan, title, author };
+  const { title, author, voice_name: voice, language, speed, cast, dialogue } = Object.fromEntries(new FormData(form));
+  const fields = { plan: plan.plan, title, author, speed: Number(speed), dialogue: Boolean(dialogue) };
+  const speakers = cast.split("\n").filter((line) => line.trim()).map((line) => line.split("=").map((part) => part.trim()));
+  if (speakers.length) fields.cast = Object.fromEntries(speakers.map(([speaker, name = ""]) => [speaker, name]));
   if (!ticks.every((one) => one.checked)) fields.only = ticks.filter((one) => one.checked).map((one) => Number(one.value));
   if (voice) fields.voice_name = voice;
   else if (language !== "auto") fields.language = language;
