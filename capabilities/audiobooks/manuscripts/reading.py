@@ -65,7 +65,7 @@ def read_manuscript(file: IO[bytes], name: str, reads: frozenset[str] = frozense
     if is_markdown:
         if (marks := sum(map(text.count, MARKS))) > MAX_MARKS:
             raise ManuscriptUnreadable(
-                f"The Markdown has {marks:,} line ends and signs such as *; the limit is {MAX_MARKS:,}. Send it in parts."
+                f"The Markdown has {marks:,} line ends and signs such as *; the limit is {MAX_MARKS:,}. Send parts."
             )
         from markdown_it import MarkdownIt
 
