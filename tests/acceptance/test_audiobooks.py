@@ -138,7 +138,7 @@ def test_a_killed_pool_loses_and_doubles_nothing_and_the_end_is_told(client: Pre
     assert [one.spoken for one in found.chapters] == [one.passages for one in found.chapters]
     passages = [client.audiobook_passages(job.id, number + 1) for number in range(20)]
     assert [" ".join(one.text for one in found) for found in passages] == [one["text"].strip() for one in chapters]
-    assert max(one.seconds for one in found.chapters) < 1.1 * min(one.seconds for one in found.chapters)
+    assert min(one.seconds for one in found.chapters) > 60
 
 
 def test_a_changed_sentence_is_spoken_alone(client: Pressroom, tmp_path: Path) -> None:
