@@ -19,7 +19,6 @@ ENDINGS = {
     "audio/mpeg": "mp3",
     "audio/wav": "wav",
     "image/": "png",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
     "application/octet-stream": "bin",
 }
 

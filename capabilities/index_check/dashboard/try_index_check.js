@@ -108,7 +108,7 @@ function link(url) {
 }
 
 function actionsOf(view, job, total) {
-  const exports = ["csv", "xlsx"].map((form) => make("a", { class: "button second small", href: `/indexing/jobs/${view.jobId}/export?format=${form}`, download: "" }, icon("download"), form.toUpperCase()));
+  const exports = [["CSV", ""], ["Excel", "?excel=true"]].map(([label, query]) => make("a", { class: "button second small", href: `/indexing/jobs/${view.jobId}/export${query}`, download: "" }, icon("download"), label));
   const turns = [["Before", -ROWS], ["After", ROWS]]
     .filter(([, step]) => view.offset + step >= 0 && view.offset + step < total)
     .map(([label, step]) => turn(view, label, step));

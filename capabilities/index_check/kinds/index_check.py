@@ -79,7 +79,7 @@ class IndexCheck(Kind[IndexCheckRequest, UrlInput, RawResult]):
     subject: ClassVar[str | None] = "url"
     downloads: ClassVar[Mapping[str, str]] = {
         "CSV": "/indexing/jobs/{job_id}/export",
-        "Excel": "/indexing/jobs/{job_id}/export?format=xlsx",
+        "Excel": "/indexing/jobs/{job_id}/export?excel=true",
     }
     answer = Answer(model=IndexJob, receipt=IndexJobCreated, without_success=True)
     #: A run asks several providers, each in two forms and with several tries, and each may take its longest time.

@@ -37,7 +37,7 @@ from capabilities.index_check.results.jobs import (
 )
 from capabilities.index_check.results.raw_result import REASONS
 from capabilities.index_check.results.urls import STATUSES, UrlRecord, list_urls, urls_to_retry
-from capabilities.index_check.routes.export import COLUMNS, XLSX, Export, csv_pieces, xlsx_pieces
+from capabilities.index_check.routes.export import COLUMNS, Export, csv_pieces
 from capabilities.index_check.routes.from_sitemap import FromSitemap
 from capabilities.index_check.settings import ProviderSettings
 from capabilities.index_check.sites.connections import sites_of
@@ -55,9 +55,6 @@ JOB_LIMIT = limit(20, 100)
 STATUS = choices("status", "Only URLs in these statuses, separated by commas.", STATUSES)
 REASON = choices("reason", "Only URLs with these reasons, separated by commas.", REASONS)
 URL_LIMIT = limit(100, 1_000)
-FORMAT = choice(
-    "format", "xlsx: a spreadsheet, with real dates and all other cells as text.", ("csv", "xlsx"), default="csv"
-)
 EXPORTED = choice(
     "columns", "basic: without provider, index, code, matched_url and checked_at.", COLUMNS, default="all"
 )
@@ -201,24 +198,19 @@ class IndexJobExport(Resource):
     @Operation(
         id="get_indexing_job_export",
         tag=TAG,
-        summary="Return the job's URLs as CSV or as a spreadsheet, in their present state.",
-        parameters=(FORMAT, EXPORTED, FOR_EXCEL),
-        replies={200: Reply("The file.", content=("text/csv", XLSX))},
+        summary="Return the job's URLs as CSV, in their present state.",
+        parameters=(EXPORTED, FOR_EXCEL),
+        replies={200: Reply("The file.", content=("text/csv",))},
         errors=(410,),
     )
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, job_id: str) -> None:
         services = self._services
         caller = await services.authenticate_reader(req)
-        form, columns = FORMAT.read(req), COLUMNS[EXPORTED.read(req)]
-        for_excel = FOR_EXCEL.read(req) == "true"
+        columns, for_excel = COLUMNS[EXPORTED.read(req)], FOR_EXCEL.read(req) == "true"
         export = Export(services.database, (await find_own(services, caller, job_id)).job.id, columns)
-        resp.set_header("Content-Disposition", f"attachment; filename=index-job-{export.job_id}.{form}")
-        if form == "xlsx":
-            resp.content_type = XLSX
-            resp.stream = xlsx_pieces(export, services.large_requests)
-        else:
-            resp.content_type = "text/csv; charset=utf-8"
-            resp.stream = csv_pieces(export, byte_order_mark=for_excel)
+        resp.set_header("Content-Disposition", f"attachment; filename=index-job-{export.job_id}.csv")
+        resp.content_type = "text/csv; charset=utf-8"
+        resp.stream = csv_pieces(export, byte_order_mark=for_excel)
 
 
 class IndexRetry(IndexWork):

@@ -81,12 +81,9 @@ def index_urls(
     return pages(service, f"{JOBS}/{job_id}/urls", UrlRecord, limit=MAX_URLS, status=status, reason=reason)
 
 
-def export_index(
-    service: Service, job_id: str, *, to: Target = None, format: Literal["csv", "xlsx"] | None = None
-) -> Flow[Answer]:
-    """Export an index job's URLs as CSV or as a spreadsheet, preferably into a file."""
-    ask = Ask("GET", f"{JOBS}/{job_id}/export", params=given({"format": format}))
-    return service.ask(ask, to=to)
+def export_index(service: Service, job_id: str, *, to: Target = None) -> Flow[Answer]:
+    """Export an index job's URLs as CSV, preferably into a file."""
+    return service.ask(Ask("GET", f"{JOBS}/{job_id}/export"), to=to)
 
 
 def retry_index(
