@@ -10,6 +10,8 @@ SECONDS ?= 60
 ONLY ?=
 # Planted faults, which the tests of the life cycle must notice.
 FAULTS := tests/pipeline/lifecycle/test_faults.py
+PARTS ?= tests/faults $(FAULTS)
+SITTING ?= inf
 HOURS ?= 2
 SEEDS ?= 10000
 FIRST ?= 0
@@ -79,8 +81,8 @@ test: install-test  ## run all tests, several files at a time (PYTEST_ARGS=-x; P
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --durations=20 $(PYTEST_ARGS)
 
 faults: install-test  ## strike a whole system with faults for 80 minutes (SECONDS=15 MINUTES=3 KILLS=300: 20 minutes; ONLY=Redis)
-	rm -f out/faults-*.md
-	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' $(BIN)/python -m pytest tests/faults $(FAULTS) -m '' -n 0 -s
+	$(if $(GO_ON)$(filter command line,$(origin PARTS)),,rm -f out/faults-*.md)
+	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' SITTING=$(SITTING) GO_ON=$(GO_ON) $(BIN)/python -m pytest $(PARTS) -m '' -n 0 -s
 
 ghost: install-test  ## test the connector of Ghost with a real one (once: 880 MB, three minutes)
 	$(BIN)/python tests/ghost_site.py
@@ -110,7 +112,7 @@ format: install-test  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: install-test  ## measure against this machine's limits
+bench: install-test  ## measure against this machine's limits and other job queues
 	$(BIN)/python -m benchmarks
 
 quality: install-test  ## count errors in speech, transcripts, posts and alt texts (ARGS='speech --count 20')

@@ -8,7 +8,7 @@ import falcon.asgi
 import redis.asyncio
 from falcon.routing import map_http_methods
 
-from api.capabilities import load_routes
+from api.capabilities import load_routes, load_try_pages
 from api.dashboard import Dashboard, load_navigation
 from api.http.answer_middleware import Compression, CrossOrigin
 from api.http.middleware import RequestMiddleware
@@ -17,6 +17,7 @@ from api.mcp.endpoint import PATH as MCP_PATH
 from api.mcp.endpoint import McpEndpoint, McpGate
 from api.openapi.document import operations
 from api.openapi.pages import Docs, OpenApi
+from api.openapi.reference.calls import methods_of
 from api.openapi.service import describe_service
 from api.routes import RESOURCES
 from api.services.errors import add_handlers
@@ -85,7 +86,7 @@ def create_app(
     document = describe_service(kinds, families)
     services.key_routes = limitable_routes(operations(document))
     app.add_route("/openapi.json", OpenApi(document))
-    app.add_route("/docs", Docs(document, dashboard.renderer))
+    app.add_route("/docs", Docs(document, methods_of(document, kinds, load_try_pages()), dashboard.renderer))
     app.add_route(MCP_PATH, McpGate(services))
     endpoint = McpEndpoint(app, services)
     service = RequestMiddleware(endpoint, services.metrics, services.tracer, drain=services.waiting.drain)

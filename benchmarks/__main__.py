@@ -8,7 +8,21 @@ import time
 
 from benchmarks.report import machine
 
-MEASUREMENTS = ("submissions", "round_trip", "speech", "transcription", "blog", "index", "streams", "growth")
+MEASUREMENTS = (
+    "start",
+    "submissions",
+    "round_trip",
+    "profile",
+    "idle",
+    "waiting",
+    "speech",
+    "transcription",
+    "blog",
+    "index",
+    "streams",
+    "growth",
+    "peers",
+)
 
 
 def main() -> None:

@@ -97,6 +97,14 @@ def raw_path(running: Running, *, processes: int = 0, threads: int = 8, timeout_
             process.wait(timeout=PATIENCE_SECONDS)
 
 
+def wait_for_pool(running: Running, queue: str, processes: int) -> None:
+    """Return once a pool has exactly so many processes."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while len(running.pids(queue)) != processes:
+        assert time.monotonic() < until, f"{queue} has {running.pids(queue)}"
+        time.sleep(0.02)
+
+
 def finish_everything(running: Running) -> None:
     """Work off what is open, outside of any measurement, without workers."""
     with Database(running.database_url) as database:
@@ -153,3 +161,9 @@ def process_tree(pid: int) -> list[int]:
     for parent in found:
         found += parents.get(parent, [])
     return found
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a process has used, all its threads together."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9

@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 from pipeline import lifecycle
 from pipeline.accounts.keys import make_key
 from pipeline.accounts.ledger import Discrepancy, discrepancies
+from pipeline.accounts.sessions import find_owner
 from pipeline.database import Database, Statement
 
 
@@ -28,6 +29,13 @@ def open_account(database: Database, *, credits: int = 1_000, tier: str = "enter
         )
     )
     return payer
+
+
+def owner_of(database: Database, payer: Payer) -> UUID:
+    """Return the id of the account's owner."""
+    owner = database.run(find_owner(payer.account_id))
+    assert owner
+    return owner.id
 
 
 def discrepancies_of(database: Database, payer: Payer) -> list[Discrepancy]:

@@ -8,6 +8,7 @@ import falcon.asgi
 from pydantic_core import to_json
 
 from api.dashboard.rendering import HEADERS, Renderer
+from api.openapi.reference.calls import Method
 from api.openapi.reference.views import make_sections, shared_answers
 
 CACHE_CONTROL = "public, max-age=300"
@@ -31,12 +32,12 @@ class OpenApi:
 class Docs:
     """GET /docs: the same for everybody, so it is rendered once, cached and compressed."""
 
-    def __init__(self, document: Mapping[str, Any], renderer: Renderer) -> None:
+    def __init__(self, document: Mapping[str, Any], methods: Mapping[str, Method], renderer: Renderer) -> None:
         page = renderer.render_public(
             "docs.html",
             path="/docs",
             info=document["info"],
-            sections=make_sections(document),
+            sections=make_sections(document, methods),
             answers=shared_answers(document),
         )
         self._body = page.encode()

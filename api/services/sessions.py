@@ -10,7 +10,7 @@ import falcon.asgi
 
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
-from pipeline.accounts.sessions import Owner, Session, begin_session, end_session, find_session, make_token
+from pipeline.accounts.sessions import Person, Session, begin_session, end_session, find_session, make_token
 from pipeline.database import AsyncDatabase
 from pipeline.errors import Forbidden
 from pipeline.settings.settings import DashboardSettings
@@ -72,7 +72,7 @@ class Sessions:
         """Return the session of an operator. Raises HTTPSeeOther, Forbidden."""
         session = await self.require(req, resp)
         if not session.is_operator:
-            message = "This page is for operators. `pressroom accounts operator ACCOUNT` makes an account one."
+            message = "This page is for owners of operators' accounts. `pressroom accounts operator ACCOUNT` makes one."
             raise Forbidden(message, code="operators_only")
         return session
 
@@ -84,14 +84,21 @@ class Sessions:
         return session
 
     async def begin(
-        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: UUID, *, checked: Owner | None = None
+        self,
+        req: falcon.asgi.Request,
+        resp: falcon.asgi.Response,
+        person_id: UUID,
+        account_id: UUID,
+        *,
+        checked: Person | None = None,
     ) -> bool:
-        """Sign an account in with a new token, as the old one may be somebody else's.
+        """Sign a person in with a new token, as the old one may be somebody else's.
 
-        Returns false if the account changed since it was `checked`."""
+        Returns false if the person changed since they were `checked`."""
         await self.end(req, resp)
         token = make_token()
-        begun = await self._database.run(begin_session(account_id, token, lasts=self._lasts, checked=checked))
+        beginning = begin_session(person_id, account_id, token, lasts=self._lasts, checked=checked)
+        begun = await self._database.run(beginning)
         if begun:
             self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)
         return begun

@@ -14,13 +14,14 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolati
 from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
-from pipeline.accounts.sessions import find_owner, make_token, read_email
+from pipeline.accounts.sessions import find_person, make_token, read_email
 from pipeline.accounts.sign_in import add_link, set_email, set_operator, set_password
 from pipeline.database import Database, Statement
 from pipeline.errors import Conflict, InvalidRequest
 from pipeline.settings import Settings
 from scripts.commands import ACCOUNTS, under
 from scripts.identifiers import find_account
+from scripts.identifiers import find_person as find_identified
 from scripts.options import Data, list_rows, open_database, read_name, settings_for
 from scripts.system.control import find_system
 from scripts.system.first_steps import sign_in_link
@@ -29,7 +30,8 @@ from scripts.terminal import show_table
 #: A balance is a PostgreSQL bigint.
 MOST_CREDITS = 2**63 - 1
 
-Account = Annotated[str, typer.Argument(help="Its id, name or e-mail.")]
+Account = Annotated[str, typer.Argument(help="Its id or name, or the e-mail of somebody in it.")]
+Person = Annotated[str, typer.Argument(help="Their e-mail; or an account's id or name, for its first owner.")]
 
 group = typer.Typer(name="accounts", help="Open, top up and list accounts.", no_args_is_help=True)
 register = under(ACCOUNTS, group)
@@ -50,10 +52,10 @@ def create(
     _check_tier(tier)
     email = read_email(email) if email else None
     with open_database(data) as database:
-        if email and database.run(find_owner(email)):
+        if email and database.run(find_person(email)):
             raise _email_taken(email)
         opened, opening = accounts.new_account(name=read_name(name), tier=tier, credits=credits)
-        _run_with_email(database, opened.id, email, [opening, set_operator(opened.id, is_operator=operator)])
+        _run_with_email(database, opened.owner_id, email, [opening, set_operator(opened.id, is_operator=operator)])
     if as_json:
         typer.echo(json.dumps({"account_id": str(opened.id), "api_key": opened.key.secret}))
     else:
@@ -113,7 +115,12 @@ def _suspend(account_id: str, data: Path | None, *, suspended: bool) -> None:
 def list_accounts(data: Data = None) -> None:
     """List the accounts, newest last."""
     # New columns come last: programs read these by their place.
-    sql = "SELECT id, name, tier, available, created_at, email, is_operator FROM account ORDER BY created_at"
+    sql = (
+        "SELECT a.id, a.name, a.tier, a.available, a.created_at,"
+        " (SELECT string_agg(p.email, ' ' ORDER BY m.created_at, p.id)"
+        "  FROM membership m JOIN person p ON p.id = m.person_id WHERE m.account_id = a.id), a.is_operator"
+        " FROM account a ORDER BY a.created_at"
+    )
     rows = [
         (*others, f"{created_at:%Y-%m-%d %H:%M}", email, "yes" if is_operator else None)
         for *others, created_at, email, is_operator in list_rows(data, sql)
@@ -123,23 +130,24 @@ def list_accounts(data: Data = None) -> None:
 
 @group.command("set-password")
 def change_password(
-    account: Account, email: Annotated[str | None, typer.Option(help="Also sets the e-mail.")] = None, data: Data = None
+    account: Person, email: Annotated[str | None, typer.Option(help="Also sets the e-mail.")] = None, data: Data = None
 ) -> None:
-    """Set the password for the dashboard, typed or read from standard input; ends all sessions."""
+    """Set a person's password for the dashboard, typed or read from standard input; ends all their sessions."""
     with open_database(data) as database:
-        found = find_account(database, account)
-        ended = _run_with_email(database, found, email, set_password(found, _read_password()))
+        person = find_identified(database, account).id
+        ended = _run_with_email(database, person, email, set_password(person, _read_password()))
     typer.echo(f"password set; {ended} {'session' if ended == 1 else 'sessions'} ended")
 
 
 @group.command("sign-in-link")
-def make_sign_in_link(account: Account, data: Data = None) -> None:
-    """Show a link that signs in to the dashboard, once."""
+def make_sign_in_link(account: Person, data: Data = None) -> None:
+    """Show a link that signs a person in to the dashboard, once."""
     settings = settings_for(data)
     hours = settings.dashboard.sign_in_link_hours
     token = make_token()
     with open_database(data) as database:
-        database.run(add_link(find_account(database, account), token, lasts=timedelta(hours=hours)))
+        person = find_identified(database, account)
+        database.run(add_link(person.account_id, token, lasts=timedelta(hours=hours), person_id=person.id))
     typer.echo(sign_in_link(_address(settings), token))
     typer.echo(f"works once, for {hours:g} hours", err=True)
 
@@ -150,17 +158,17 @@ def operator(
     no_longer: Annotated[bool, typer.Option("--no-longer", help="Make it a plain account again.")] = False,
     data: Data = None,
 ) -> None:
-    """Make an account an operator, who may see and change all accounts."""
+    """Make an account an operator's: its owners may see and change all accounts."""
     with open_database(data) as database:
         database.run(set_operator(find_account(database, account), is_operator=not no_longer))
     typer.echo("no longer an operator" if no_longer else "an operator")
 
 
-def _run_with_email(database: Database, account_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:
-    """Make changes and set an account's e-mail, if any, in one transaction; returns the last change's result.
+def _run_with_email(database: Database, person_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:
+    """Make changes and set a person's e-mail, if any, in one transaction; returns the last change's result.
 
-    Raises Conflict when another account has the e-mail."""
-    setting = [set_email(account_id, email)] if email else []
+    Raises Conflict when another person has the e-mail."""
+    setting = [set_email(person_id, email)] if email else []
     try:
         return database.run_together([*changes, *setting])[len(changes) - 1]
     except UniqueViolation as error:
@@ -168,7 +176,7 @@ def _run_with_email(database: Database, account_id: UUID, email: str | None, cha
 
 
 def _email_taken(email: str) -> Conflict:
-    return Conflict(f"Another account has the e-mail {email}. `pressroom accounts list` shows them.")
+    return Conflict(f"Another person has the e-mail {email}. `pressroom accounts list` shows them.")
 
 
 def _read_password() -> str:

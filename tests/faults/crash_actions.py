@@ -4,11 +4,12 @@ import json
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar
+from uuid import UUID
 
 from crash_api import CrashingApi
 from crash_site import Copy
 from http_service import Answer
-from payers import Payer, open_account
+from payers import Payer, open_account, owner_of
 
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
@@ -44,6 +45,34 @@ class World:
 
     def available(self) -> int:
         return int(self.rows("SELECT available FROM account WHERE id = %(account)s")[0]["available"])
+
+    def password_hash(self) -> str:
+        return str(
+            self.rows("SELECT password_hash FROM person WHERE id = %(person)s", person=self.owner)[0]["password_hash"]
+        )
+
+    @property
+    def owner(self) -> UUID:
+        return owner_of(self.database, self.payer)
+
+    def sessions(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM session WHERE account_id = %(account)s")
+
+    def api_keys(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM api_key WHERE account_id = %(account)s AND revoked_at IS NULL")
+
+    def webhooks(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM webhook WHERE account_id = %(account)s")
+
+    def deliveries(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM webhook_delivery WHERE account_id = %(account)s")
+
+    def monitors(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM index_monitor WHERE account_id = %(account)s")
+
+    def set_webhook(self, url: str) -> None:
+        body = json.dumps({"webhook_url": url}).encode()
+        assert self.api.ask_until_answered("PUT", "/webhooks", body, self.keyed()).status == 200
 
     def keyed(self, **headers: str) -> dict[str, str]:
         named = {name.replace("_", "-"): value for name, value in headers.items()}

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from crash_account_actions import ACCOUNT_ACTIONS
 from crash_actions import Action, World, check_books
 from crash_api import CrashingApi, crashing_api
+from crash_dashboard_actions import DASHBOARD_ACTIONS
 from crash_job_actions import JOB_ACTIONS
 from crash_points import AFTER, BEFORE, Plan, Told, is_long
 from crash_runs import die_at_each
@@ -19,6 +21,7 @@ from crash_site import Copy, copy_of_database
 from pipeline.database import Database
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(3_600)]
+ACTIONS = (*JOB_ACTIONS, *ACCOUNT_ACTIONS, *DASHBOARD_ACTIONS)
 TABLE = Path("out", "faults-api-crash-points").with_suffix(".md")
 HEAD = "| request | calls | deaths | at calls of |\n|---|---:|---:|---|"
 
@@ -33,6 +36,7 @@ def own(make_database: Callable[[], str], redis_server: str, tmp_path_factory: p
         {
             "PRESSROOM_KINDS": "made_up:MadeUp",
             "PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0",
+            "PRESSROOM_DASHBOARD__SIGN_INS_PER_MINUTE": "1000",
         },
     )
 
@@ -68,7 +72,7 @@ def perform(action_type: type[Action], api: CrashingApi, own: Copy, database: Da
     return told
 
 
-@pytest.mark.parametrize("action", JOB_ACTIONS, ids=lambda action: action.__name__)
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
 def test_a_request_whose_process_dies_is_carried_out_once_when_it_is_sent_again(
     own: Copy, api: CrashingApi, table: list[str], action: type[Action]
 ) -> None:
@@ -88,7 +92,7 @@ def test_a_request_whose_process_dies_is_carried_out_once_when_it_is_sent_again(
         else:
             call = next((name for name in told.calls if name.startswith(action.decisive)), None)
             assert call, told.calls
-            for side in (BEFORE, AFTER) if action is JOB_ACTIONS[0] else (AFTER,):
+            for side in (BEFORE, AFTER) if action is ACTIONS[0] else (AFTER,):
                 assert die(Plan(call=call, side=side)).died_at
     by_kind = ", ".join(f"{name} {count}" for name, count in sorted(died.items()))
     table.append(f"| {action.__name__} | {calls or '-'} | {died.total()} | {by_kind} |")

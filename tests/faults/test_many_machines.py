@@ -304,7 +304,6 @@ def test_an_item_may_lose_its_machine_as_often_as_it_likes(site: Site) -> None:
     books_are_right(site)
 
 
-@pytest.mark.storm
 def test_a_host_that_is_cut_off_keeps_no_lock(site: Site) -> None:
     first = site.workers[0]
     first.start([sys.executable, "-c", HOLDER])
@@ -322,7 +321,6 @@ def test_a_host_that_is_cut_off_keeps_no_lock(site: Site) -> None:
     print(f"its lock was free {took:.1f} s after it was cut off")
 
 
-@pytest.mark.storm
 def test_a_store_that_is_cut_off_fails_no_job(site: Site) -> None:
     site.store.cut_off()
     jobs = [site.submit("/tts", {"text": f"{TEXT} Part {number}."}) for number in range(4)]
@@ -333,7 +331,6 @@ def test_a_store_that_is_cut_off_fails_no_job(site: Site) -> None:
     books_are_right(site)
 
 
-@pytest.mark.storm
 def test_the_api_says_that_its_database_is_cut_off_and_goes_on_after_it(site: Site) -> None:
     job = sleep_for(site, 2)
     site.data.cut_off()
@@ -350,7 +347,6 @@ def test_the_api_says_that_its_database_is_cut_off_and_goes_on_after_it(site: Si
     books_are_right(site)
 
 
-@pytest.mark.storm
 def test_an_api_host_that_is_cut_off_loses_and_doubles_nothing(site: Site) -> None:
     def ask() -> int:
         return site.send("/made-up", {"items": [{"do": "sleep", "seconds": 2}]}, **{"Idempotency-Key": KEY})[0]

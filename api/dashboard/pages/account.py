@@ -12,7 +12,7 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.services.sessions import SIGN_IN
 from pipeline.accounts.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
-from pipeline.accounts.sessions import EmailInvalid, Owner, end_sessions, list_sessions
+from pipeline.accounts.sessions import EmailInvalid, Person, end_sessions, list_sessions
 from pipeline.accounts.sign_in import set_email
 from pipeline.errors import InvalidRequest
 
@@ -35,31 +35,31 @@ class AccountPage(Resource):
         sessions = self._services.sessions
         session = await sessions.require(req, resp)
         form = await read_form(req, session)
-        owner = await self._gate.owner(req, resp)
+        person = await self._gate.person(req, resp)
         try:
-            await self._gate.check_password(req, owner, form.get("current", [""])[-1])
-            has_new_password = await self._change(owner, form)
+            await self._gate.check_password(req, person, form.get("current", [""])[-1])
+            has_new_password = await self._change(person, form)
         except InvalidRequest as error:
             resp.status = error.status
             errors = {FIELDS.get(error.code, "password"): error.message}
             await self._show(req, resp, errors, email=form.text("email"))
             return
         if has_new_password:
-            await sessions.begin(req, resp, session.account_id)
+            await sessions.begin(req, resp, session.person_id, session.account_id)
         redirect(req, resp, PAGE.path, "Your account was saved.")
 
-    async def _change(self, owner: Owner, form: Form) -> bool:
+    async def _change(self, person: Person, form: Form) -> bool:
         """Change what the form has; return whether the password is new. Raises InvalidRequest."""
         database = self._services.database
         password = form.get("password", [""])[-1]
-        setting = await self._gate.new_password(owner, password) if password else []
-        if not setting and owner.password_hash is None:
+        setting = await self._gate.new_password(person, password) if password else []
+        if not setting and person.password_hash is None:
             raise PasswordInvalid("Choose a password to sign in by e-mail.")
         email = form.text("email")
         try:
-            await database.run_together([set_email(owner.account_id, email), *setting])
+            await database.run_together([set_email(person.id, email), *setting])
         except UniqueViolation as error:
-            raise InvalidRequest(f"Another account has the e-mail {email}.", code="email_taken") from error
+            raise InvalidRequest(f"Another person has the e-mail {email}.", code="email_taken") from error
         except CheckViolation as error:
             raise EmailInvalid(f"{email!r} has letters that can't be told apart when small.") from error
         return bool(setting)
@@ -69,7 +69,7 @@ class AccountPage(Resource):
     ) -> None:
         session = await self._services.sessions.require(req, resp)
         idle = self._services.sessions.idle
-        found = await self._services.database.run(list_sessions(session.account_id, idle=idle))
+        found = await self._services.database.run(list_sessions(session.person_id, idle=idle))
         await render(
             req,
             resp,
@@ -88,7 +88,7 @@ class OtherSessions(Resource):
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         session = await self._services.sessions.require(req, resp)
         await read_form(req, session)
-        ended = await self._services.database.run(end_sessions(session.account_id, but=session.token_hash))
+        ended = await self._services.database.run(end_sessions(session.person_id, but=session.token_hash))
         text = f"{ended} other {'session has' if ended == 1 else 'sessions have'} ended."
         redirect(req, resp, PAGE.path, text)
 

@@ -11,7 +11,7 @@ from api.dashboard.rendering import HOME, redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
 from api.services.sessions import SIGN_IN, CsrfTokenInvalid
-from pipeline.accounts.sessions import Owner, csrf_token_of, make_token
+from pipeline.accounts.sessions import Person, csrf_token_of, make_token
 
 IS_PUBLIC = True
 LINK = f"{SIGN_IN}/link"
@@ -41,10 +41,10 @@ class _SigningIn(Resource):
             raise CsrfTokenInvalid
         return await read_form_with(req, csrf_token_of(visitor))
 
-    async def _begin(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, owner: Owner) -> None:
-        """Sign in who was let in. Raises NotSignedIn where the account has another password by now, or is suspended."""
-        if not await self._services.sessions.begin(req, resp, owner.account_id, checked=owner):
-            raise NotSignedIn("The account has just been changed. Sign in again.")
+    async def _begin(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, person: Person) -> None:
+        """Sign in who was let in. Raises NotSignedIn where they have another password by now."""
+        if not await self._services.sessions.begin(req, resp, person.id, person.account_id, checked=person):
+            raise NotSignedIn("Your account has just been changed. Sign in again.")
 
 
 class SignIn(_SigningIn):
@@ -62,8 +62,8 @@ class SignIn(_SigningIn):
         wanted = safe_path(form.text("next"))
         try:
             # Not form.text: spaces around a password belong to it.
-            owner = await self._gate.by_password(req, form.text("email"), form.get("password", [""])[-1])
-            await self._begin(req, resp, owner)
+            person = await self._gate.by_password(req, form.text("email"), form.get("password", [""])[-1])
+            await self._begin(req, resp, person)
         except NotSignedIn as error:
             resp.status = falcon.HTTP_403
             await self._show(req, resp, wanted, email=form.text("email"), error=error.message)
@@ -86,9 +86,9 @@ class SignInByLink(_SigningIn):
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         form = await self._read_form(req)
-        owner = await self._gate.by_link(req, form.text("token"))
-        await self._begin(req, resp, owner)
-        if owner.password_hash is None:
+        person = await self._gate.by_link(req, form.text("token"))
+        await self._begin(req, resp, person)
+        if person.password_hash is None:
             redirect(req, resp, ACCOUNT, "Welcome. Choose an e-mail and a password to sign in again.")
         else:
             redirect(req, resp, HOME)

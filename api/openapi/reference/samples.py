@@ -53,6 +53,8 @@ class Sample:
     method: str
     path: str
     wants_key: bool
+    #: True if it makes a job and takes `Prefer`.
+    is_work: bool
     query: Mapping[str, str]
     #: None: no body is sent.
     body: Any
@@ -92,6 +94,7 @@ def make_sample(document: Mapping[str, Any], path: str, method: str, operation: 
         method=method.upper(),
         path=path,
         wants_key=operation.get("security") != [],
+        is_work=any(one["name"] == "Prefer" for one in parameters),
         query=query,
         body=example if is_sent else None,
         form={name: str(value) for name, value in example.items()} if is_form else {},

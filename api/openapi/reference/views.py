@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.openapi.document import operations
-from api.openapi.reference.lines import curl_lines
+from api.openapi.reference.calls import Method
+from api.openapi.reference.lines import curl_lines, javascript_lines, python_lines
 from api.openapi.reference.samples import FORM_TYPE, Json, Sample, content_of, make_sample, resolved
 
 #: Tags in words.
@@ -51,7 +52,7 @@ class OperationView:
     statuses: tuple[tuple[str, str], ...]
     answer_fields: tuple[tuple[str, str, str], ...]
     sample: Sample
-    curl: str
+    lines: Mapping[str, str]
 
     @property
     def is_form(self) -> bool:
@@ -70,11 +71,11 @@ class ReferenceSection:
         return HEADINGS.get(self.title, self.title.replace("_", " ").capitalize())
 
 
-def make_sections(document: Mapping[str, Any]) -> list[ReferenceSection]:
-    """Return all operations of a document, capabilities first."""
+def make_sections(document: Mapping[str, Any], methods: Mapping[str, Method]) -> list[ReferenceSection]:
+    """Return all operations of a document, capabilities first; `methods` of the Python package by operation id."""
     by_tag: dict[str, list[OperationView]] = {}
     for found in operations(document):
-        by_tag.setdefault(found[2]["tags"][0], []).append(_view(document, *found))
+        by_tag.setdefault(found[2]["tags"][0], []).append(_view(document, methods, *found))
     tags = sorted(by_tag, key=lambda tag: LAST.index(tag) if tag in LAST else -1)
     return [ReferenceSection(tag, tuple(by_tag[tag])) for tag in tags]
 
@@ -84,7 +85,9 @@ def shared_answers(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(status, found["description"]) for status, found in document["components"]["responses"].items()]
 
 
-def _view(document: Mapping[str, Any], path: str, method: str, operation: Json) -> OperationView:
+def _view(
+    document: Mapping[str, Any], methods: Mapping[str, Method], path: str, method: str, operation: Json
+) -> OperationView:
     sample = make_sample(document, path, method, operation)
     return OperationView(
         id=sample.operation_id,
@@ -97,7 +100,11 @@ def _view(document: Mapping[str, Any], path: str, method: str, operation: Json) 
         statuses=tuple((status, found.get("description", "")) for status, found in operation["responses"].items()),
         answer_fields=tuple(_answer_fields(document, operation)),
         sample=sample,
-        curl=curl_lines(sample),
+        lines={
+            "curl": curl_lines(sample),
+            "Python": python_lines(sample, methods.get(sample.operation_id)),
+            "JavaScript": javascript_lines(sample),
+        },
     )
 
 

@@ -1,5 +1,6 @@
 """The API's own documents."""
 
+import ast
 import json
 import re
 from typing import Any
@@ -80,7 +81,7 @@ def test_the_page_shows_every_route_and_asks_no_other_address(service: Service, 
     assert not [name for element in page.find_all() for name in element.attrs if name.startswith("on")]
 
 
-def test_every_route_has_a_form_and_an_example(service: Service, document: Any) -> None:
+def test_every_route_has_a_form_and_examples_in_three_languages(service: Service, document: Any) -> None:
     page = BeautifulSoup(service.get("/docs").body, "html.parser")
     for path, method, operation in operations(document):
         section = page.find(id=operation["operationId"])
@@ -90,8 +91,9 @@ def test_every_route_has_a_form_and_an_example(service: Service, document: Any) 
         assert (form["data-path"], form["data-method"]) == (path, method.upper())
         names = {str(entry["name"]) for entry in form.select("[name]")}
         assert set(re.findall(r"{(\w+)}", path)) <= names
-        (line,) = section.select("pre")
-        assert line.text.startswith("curl ")
+        lines = {code["data-language"]: code.text for code in section.select("[data-language]")}
+        assert list(lines) == ["curl", "Python", "JavaScript"]
+        ast.parse(lines["Python"])
 
 
 def test_headings_are_words_and_no_names_of_queues(service: Service) -> None:

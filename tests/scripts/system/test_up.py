@@ -22,7 +22,7 @@ from ran import Ran
 from systems import Running, clean_environment, command, only, system
 from waiting import wait_for
 
-from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
+from pipeline.accounts.sessions import begin_session, csrf_token_of, find_owner, make_token
 from pipeline.accounts.sign_in import use_link
 from pipeline.database import Database, Statement
 from pipeline.operations import supervision
@@ -126,7 +126,8 @@ def test_an_operator_scales_a_pool_from_the_dashboard_and_sees_its_processes(sha
     token = make_token()
     with Database(shared.database_url) as database:
         operator = Statement("UPDATE account SET is_operator = true WHERE name = 'first' RETURNING id")
-        database.run(begin_session(database.run(operator)[0]["id"], token, lasts=timedelta(hours=1)))
+        owner = database.run(find_owner(database.run(operator)[0]["id"]))
+        database.run(begin_session(owner.id, owner.account_id, token, lasts=timedelta(hours=1)))
 
     def show(path: str, form: dict[str, str] | None = None) -> str:
         body = urlencode(form | {"csrf_token": csrf_token_of(token)}).encode() if form else None

@@ -182,15 +182,15 @@ async def make_account(services: Services, form: Form) -> tuple[UUID, str]:
     token = make_token()
     changes: list[Statement[Any]] = [opening, revoke_key(opened.key.id), invite(services, opened.id, token)]
     try:
-        await services.database.run_together([*changes, *([set_email(opened.id, email)] if email else [])])
+        await services.database.run_together([*changes, *([set_email(opened.owner_id, email)] if email else [])])
     except UniqueViolation as error:
-        raise Conflict(f"Another account has the e-mail {email}.") from error
+        raise Conflict(f"Another person has the e-mail {email}.") from error
     except NumericValueOutOfRange as error:
         raise InvalidRequest("The balance would be larger than it can be.") from error
     return opened.id, token
 
 
-def invite(services: Services, account_id: UUID, token: str) -> Statement[None]:
+def invite(services: Services, account_id: UUID, token: str) -> Statement[bool]:
     """Keep a link that signs an account's owner in once."""
     return add_link(account_id, token, lasts=timedelta(hours=services.settings.dashboard.sign_in_link_hours))
 
