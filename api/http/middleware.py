@@ -72,7 +72,7 @@ class RequestMiddleware:
             await send(message)
 
         # Where no answer has begun, the application has a bug, and the server answers.
-        unanswered, held = HTTPStatus.INTERNAL_SERVER_ERROR, receive
+        unanswered, held = int(HTTPStatus.INTERNAL_SERVER_ERROR), receive
         if context.has_body:
             context.incoming = Incoming(receive)
             held = _holding(context.incoming, context)
