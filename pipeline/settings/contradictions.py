@@ -41,6 +41,10 @@ def check(settings: Any) -> None:
         raise InvalidSetting(
             "Of PRESSROOM_MARKS__CERTIFICATE and PRESSROOM_MARKS__KEY one is set. Set both, or neither."
         )
+    if settings.mail.host and not (settings.mail.sender and settings.api.public_url):
+        raise InvalidSetting(
+            "PRESSROOM_MAIL__HOST is set. Mails also need PRESSROOM_MAIL__SENDER and PRESSROOM_API__PUBLIC_URL."
+        )
     if store.endpoint and not (store.url or "").startswith("s3://"):
         raise InvalidSetting("PRESSROOM_STORE__ENDPOINT is set, but PRESSROOM_STORE__URL is no s3:// address.")
 
