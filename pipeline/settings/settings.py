@@ -175,6 +175,21 @@ class WebhookSettings(BaseModel):
     secret_overlap_hours: float = Field(24.0, ge=0, description="How long the secret before a new one signs as well.")
 
 
+class MailSettings(BaseModel):
+    """The SMTP server that sends notices; without a host none are sent. Needs PRESSROOM_API__PUBLIC_URL, for links."""
+
+    host: str | None = Field(None, description="Name of the SMTP server.")
+    port: int = Field(587, ge=1, le=65_535, description="Its port.")
+    security: Literal["starttls", "tls", "none"] = Field("starttls", description="How the connection is encrypted.")
+    user: str | None = Field(None, description="User name at the server.")
+    password: SecretStr | None = Field(None, description="Password at the server.")
+    sender: str | None = Field(
+        None, pattern=r"^[^\r\n]*[^@\s]+@[^@\s]+$", description="From: Pressroom <pressroom@example.org>."
+    )
+    timeout_seconds: float = Field(20.0, gt=0, description="Longest wait for each of the server's answers.")
+    ca_file: Path | None = Field(None, description="Certificates that the server's is checked with, in PEM.")
+
+
 class TracingSettings(BaseModel):
     """OpenTelemetry traces, one from each request to its result."""
 
@@ -262,6 +277,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     uploads: UploadSettings = UploadSettings()
     webhooks: WebhookSettings = WebhookSettings()
+    mail: MailSettings = MailSettings()
     store: StoreSettings = StoreSettings()
     database: DatabaseSettings = DatabaseSettings()
     tracing: TracingSettings = TracingSettings()
