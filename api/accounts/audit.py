@@ -1,6 +1,7 @@
 """Audit: the account's log of what people and keys have done, for keys without limits and for owners."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -59,7 +60,7 @@ class Audit(Resource):
         if len(events) == most:
             kept = {name: value for name, value in req.params.items() if name not in {"api_key", "before"}}
             resp.append_link(f"{req.path}{falcon.to_query_str({**kept, 'before': events[-1].id})}", "next")
-        show_json(resp, events)
+        show_json(resp, [AuditEvent(**asdict(one)) for one in events])
 
 
 RESOURCES: Mapping[str, type[Resource]] = {"/account/audit": Audit}
