@@ -135,6 +135,11 @@ class WorkSettings(BaseModel):
     )
     deadline_hours: float = Field(1.0, gt=0, description="A job not finished by then expires.")
     sweep_seconds: float = Field(1.0, gt=0, description="Pause between two sweeps.")
+    rest_minutes: float = Field(
+        15.0,
+        gt=0,
+        description="Under `pressroom up`, a process that models made large starts anew when it rests.",
+    )
     upload_orphan_minutes: int = Field(60, ge=0, description="An upload without a job is deleted after so long.")
 
 
@@ -168,6 +173,21 @@ class WebhookSettings(BaseModel):
     at_once_per_account: int = Field(16, ge=1, description="Events of one account at once, by all sweeps together.")
     at_once_per_host: int = Field(4, ge=1, description="Events to one host at once, by all sweeps together.")
     secret_overlap_hours: float = Field(24.0, ge=0, description="How long the secret before a new one signs as well.")
+
+
+class MailSettings(BaseModel):
+    """The SMTP server that sends notices; without a host none are sent. Needs PRESSROOM_API__PUBLIC_URL, for links."""
+
+    host: str | None = Field(None, description="Name of the SMTP server.")
+    port: int = Field(587, ge=1, le=65_535, description="Its port.")
+    security: Literal["starttls", "tls", "none"] = Field("starttls", description="How the connection is encrypted.")
+    user: str | None = Field(None, description="User name at the server.")
+    password: SecretStr | None = Field(None, description="Password at the server.")
+    sender: str | None = Field(
+        None, pattern=r"^[^\r\n]*[^@\s]+@[^@\s]+$", description="From: Pressroom <pressroom@example.org>."
+    )
+    timeout_seconds: float = Field(20.0, gt=0, description="Longest wait for each of the server's answers.")
+    ca_file: Path | None = Field(None, description="Certificates that the server's is checked with, in PEM.")
 
 
 class TracingSettings(BaseModel):
@@ -257,6 +277,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     uploads: UploadSettings = UploadSettings()
     webhooks: WebhookSettings = WebhookSettings()
+    mail: MailSettings = MailSettings()
     store: StoreSettings = StoreSettings()
     database: DatabaseSettings = DatabaseSettings()
     tracing: TracingSettings = TracingSettings()

@@ -20,6 +20,8 @@ from pipeline.errors import PressroomError
 from pipeline.identifiers import machine
 from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import find_open
+from pipeline.notices.outbox import forget_mails
+from pipeline.notices.sending import MailSending
 from pipeline.operations.child_processes import die_with_parent
 from pipeline.operations.processes import HASH, ProcessReporter, is_alive, read_processes
 from pipeline.operations.samples import SAMPLE_EVERY, forget_samples, take_samples
@@ -49,7 +51,7 @@ HOUSEKEEPING_EVERY = timedelta(minutes=10)
 MOST_JOBS = 1_000
 NOW: Statement[datetime] = Statement("SELECT now()", {}, lambda rows: rows[0]["now"])
 #: One for the steps, one for each chore and one for scaling.
-CONNECTIONS = 7
+CONNECTIONS = 8
 #: How often pools are scaled.
 SCALE_SECONDS = 2.0
 
@@ -123,7 +125,11 @@ class Sweep:
                 for kind in self._kinds.values()
                 for name, chore in kind.chores(self._settings).items()
             }
-            | {"webhooks": partial(webhooks.send_due, self._database), "mass_changes": self._all_pages(changing)}
+            | {
+                "webhooks": partial(webhooks.send_due, self._database),
+                "mail": partial(MailSending(self._settings).work, self._database),
+                "mass_changes": self._all_pages(changing),
+            }
         )
 
     def _all_pages(self, changing: MassChanging) -> Callable[[], int]:
@@ -231,6 +237,7 @@ class Sweep:
             "samples": samples,
             "uploads": forget_uploads(lifecycle.SWEEP_ROWS),
             "audit_events": events,
+            "mails": forget_mails(older_than=delivery_days, limit=lifecycle.SWEEP_ROWS),
         }
         return {name: self._until_none(one) for name, one in statements.items()}
 

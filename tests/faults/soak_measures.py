@@ -201,9 +201,7 @@ class Measures:
 
 
 def program_of(command: str) -> str:
-    """Return what a process is, by its command line: its queue, its module or its program."""
-    if queue := re.search(r"--queues=(\w+)", command):
-        return f"pool {queue[1]}"
+    """Return what a process is, by its command line: its module or its program."""
     for mark, name in PROGRAMS.items():
         if mark in command:
             return name

@@ -295,7 +295,7 @@ def test_the_procfile_has_the_same_programs():
     settings = Settings()
     assert set(written) == {"api", "sweep", *queues(load_kinds(settings))}
     for queue in queues(load_kinds(settings)):
-        ours = [word for word in programs.pool(settings, queue)[3:] if not word.startswith("--path=")]
+        ours = ["pressroom", *programs.pool(queue)[4:]]
         assert written[queue] == ours
     assert written["sweep"][1:] == list(programs.sweep()[4:])
     varying = ("--bind=", "--workers=", "--chdir=")

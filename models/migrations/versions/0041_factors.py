@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0050"
+revision = "0041"
 down_revision = "0040"
 
 MOMENT = sa.DateTime(timezone=True)
