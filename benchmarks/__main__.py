@@ -17,6 +17,7 @@ MEASUREMENTS = (
     "waiting",
     "speech",
     "transcription",
+    "audiobooks",
     "blog",
     "index",
     "streams",

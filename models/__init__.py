@@ -2,14 +2,29 @@
 
 Programs read and write rows by SQL; those of jobs, items, accounts and the ledger are `pipeline.lifecycle`'s alone."""
 
-from models import accounts, index_check, jobs, ledger, memories, operations, people, sites, uploads, webhooks
+from models import (
+    accounts,
+    factors,
+    index_check,
+    jobs,
+    ledger,
+    memories,
+    notices,
+    operations,
+    people,
+    sites,
+    uploads,
+    webhooks,
+)
 
 __all__ = [
     "accounts",
+    "factors",
     "index_check",
     "jobs",
     "ledger",
     "memories",
+    "notices",
     "operations",
     "people",
     "sites",

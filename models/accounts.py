@@ -31,6 +31,7 @@ class AccountRow(Row, table=True):
         ),
         Index("account_email_key", "email", unique=True),
         Index("account_suspended_idx", "id", postgresql_where=text("suspended_at IS NOT NULL")),
+        Index("account_low_balance_idx", "id", postgresql_where=text("low_balance IS NOT NULL")),
         {"postgresql_with": BUSY_TABLE},
     )
 
@@ -49,6 +50,9 @@ class AccountRow(Row, table=True):
     open_by_kind: dict[str, int] = Field(
         sa_column=Column(JSONB(none_as_null=True), nullable=False, server_default=text("'{}'"))
     )
+    needs_second_factor: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
+    low_balance: int | None = Field(sa_column=Column(BigInteger))  # its people are told when `available` is below
+    low_since: datetime | None = Field(sa_column=moment(nullable=True))
     webhook_id: UUID | None  # its own webhook, whose secret signs what is sent; no foreign key, as it names the account
 
 
@@ -103,6 +107,9 @@ class SessionRow(Row, table=True):
     last_seen_at: datetime = Field(sa_column=moment(now=True))
     expires_at: datetime = Field(sa_column=moment())
     person_id: UUID | None = Field(sa_column=Column(Uuid, ForeignKey("person.id", ondelete="CASCADE")))
+    proven_at: datetime = Field(sa_column=moment(now=True))  # when the person last proved who they are
+    browser: str | None  # "Firefox on Linux"
+    address: str | None
 
 
 class SignInLinkRow(Row, table=True):

@@ -69,7 +69,11 @@ class AuditEventRow(Row, table=True):
 
     `actor` is their e-mail, name or key as it was then: the row outlives them, so it has no foreign keys."""
 
-    __table_args__ = (Index("audit_event_account_idx", "account_id", "id"), Index("audit_event_at_idx", "at"))
+    __table_args__ = (
+        Index("audit_event_account_idx", "account_id", "id"),
+        Index("audit_event_at_idx", "at"),
+        Index("audit_event_person_idx", "person_id", "at"),
+    )
 
     id: UUID = Field(primary_key=True)  # version 7: in the order of time
     account_id: UUID

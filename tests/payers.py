@@ -38,6 +38,15 @@ def owner_of(database: Database, payer: Payer) -> UUID:
     return owner.id
 
 
+def add_person(database: Database, payer: Payer, role: str, email: str | None = None) -> UUID:
+    """Put a new person into an account; return their id."""
+    person = {"id": uuid4(), "account": payer.account_id, "role": role, "email": email}
+    made = "INSERT INTO person (id, name, email) VALUES (%(id)s, %(role)s, %(email)s) RETURNING id"
+    joined = "INSERT INTO membership (account_id, person_id, role) VALUES (%(account)s, %(id)s, %(role)s) RETURNING 1"
+    database.run_together([Statement(made, person), Statement(joined, person)])
+    return person["id"]
+
+
 def discrepancies_of(database: Database, payer: Payer) -> list[Discrepancy]:
     """Return what contradicts itself of an account and its jobs: in a shared database others write rows by hand."""
     jobs = Statement(

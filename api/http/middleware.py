@@ -71,22 +71,22 @@ class RequestMiddleware:
                 message["headers"] = _complete(message["headers"], context)
             await send(message)
 
-        held = receive
+        # Where no answer has begun, the application has a bug, and the server answers.
+        unanswered, held = int(HTTPStatus.INTERNAL_SERVER_ERROR), receive
         if context.has_body:
             context.incoming = Incoming(receive)
             held = _holding(context.incoming, context)
         try:
             await self._application(scope, held, send_with_headers)
+            unanswered = CLIENT_LEFT
         except asyncio.CancelledError:
             context.status = CLIENT_LEFT
             raise
         except PressroomError as error:
             # The answer had begun: returning without its last chunk closes the connection, without a traceback.
             log.warning("answer broken off", code=error.code, error=error.message)
-        except Exception:  # any bug of the application: note its status, then the server answers
-            context.status = context.status or HTTPStatus.INTERNAL_SERVER_ERROR
-            raise
         finally:
+            context.status = context.status or unanswered
             context.at_end.close()
             self._note(context)
             structlog.contextvars.clear_contextvars()

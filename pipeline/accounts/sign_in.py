@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from pipeline.accounts.passwords import hash_password
-from pipeline.accounts.sessions import Person, end_sessions, hash_token, read_email
+from pipeline.accounts.sessions import Person, end_sessions, end_unfinished, hash_token, read_email
 from pipeline.database import Statement, row_of
 
 
@@ -18,20 +18,20 @@ def set_email(person_id: UUID, email: str) -> Statement[bool]:
     )
 
 
-def set_password(person_id: UUID, password: str) -> list[Statement[Any]]:
-    """Return the statements that set a password, end the sign-in links, and sign all browsers out.
+def set_password(person_id: UUID, password: str | None) -> list[Statement[Any]]:
+    """Return the statements that set a password, or take it, and end sign-in links, steps and all sessions.
 
     The last returns how many browsers. Run them in one transaction and in this order, so that nobody who knew the old
     password stays signed in, or signs in meanwhile. Hashing takes about 0.1 s. Raises PasswordInvalid."""
     changing = Statement(
         "UPDATE person SET password_hash = %(hash)s WHERE id = %(id)s RETURNING id",
-        {"id": person_id, "hash": hash_password(password)},
+        {"id": person_id, "hash": None if password is None else hash_password(password)},
         bool,
     )
     unlinking: Statement[None] = Statement(
         "DELETE FROM sign_in_link WHERE person_id = %(id)s RETURNING 1 AS ended", {"id": person_id}, lambda rows: None
     )
-    return [changing, unlinking, end_sessions(person_id)]
+    return [changing, unlinking, end_unfinished(person_id), end_sessions(person_id)]
 
 
 def set_operator(account_id: UUID, *, is_operator: bool) -> Statement[bool]:

@@ -24,10 +24,12 @@ EVENT_OF_STATE: Mapping[str, str] = {
 JOB_EVENTS = tuple(dict.fromkeys(EVENT_OF_STATE.values()))
 #: A check of a monitor has found changes.
 MONITOR_CHANGED = "index_monitor.changed"
+#: The balance has fallen below the limit that the account has set.
+LOW_BALANCE = "account.low_balance"
 #: Sent when somebody asks for it, so that a receiver can be tried.
 TEST = "webhook.test"
 #: Events that an account may choose among.
-EVENTS = (*JOB_EVENTS, MONITOR_CHANGED)
+EVENTS = (*JOB_EVENTS, MONITOR_CHANGED, LOW_BALANCE)
 PREFIX = "whsec_"
 SECRET_BYTES = 32
 

@@ -14,10 +14,12 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolati
 from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
+from pipeline.accounts.audit import Action, Actor, note, noted
 from pipeline.accounts.sessions import find_person, make_token, read_email
 from pipeline.accounts.sign_in import add_link, set_email, set_operator, set_password
 from pipeline.database import Database, Statement
 from pipeline.errors import Conflict, InvalidRequest
+from pipeline.factors.held import reset_factors
 from pipeline.settings import Settings
 from scripts.commands import ACCOUNTS, under
 from scripts.identifiers import find_account
@@ -74,7 +76,8 @@ def top_up(
     with open_database(data) as database:
         account = find_account(database, account_id)
         try:
-            balance = database.run(lifecycle.grant_credits(account, credits, note and read_name(note)))
+            grant = lifecycle.grant_credits(account, credits, note and read_name(note))
+            balance = database.run(noted(grant, Actor(account), Action.CREDITS_ADDED, f"{credits:,}"))
         except CheckViolation as error:
             raise InvalidRequest(f"The account has fewer than {-credits:,} credits to take back.") from error
         except NumericValueOutOfRange as error:
@@ -134,8 +137,9 @@ def change_password(
 ) -> None:
     """Set a person's password for the dashboard, typed or read from standard input; ends all their sessions."""
     with open_database(data) as database:
-        person = find_identified(database, account).id
-        ended = _run_with_email(database, person, email, set_password(person, _read_password()))
+        found = find_identified(database, account)
+        noting = note(Actor(found.account_id), Action.PASSWORD_CHANGED, account)
+        ended = _run_with_email(database, found.id, email, [noting, *set_password(found.id, _read_password())])
     typer.echo(f"password set; {ended} {'session' if ended == 1 else 'sessions'} ended")
 
 
@@ -162,6 +166,16 @@ def operator(
     with open_database(data) as database:
         database.run(set_operator(find_account(database, account), is_operator=not no_longer))
     typer.echo("no longer an operator" if no_longer else "an operator")
+
+
+@group.command("reset-factors")
+def reset(person: Person, data: Data = None) -> None:
+    """Take a person's authenticator app, passkeys and recovery codes, who then sign in by password alone."""
+    with open_database(data) as database:
+        found = find_identified(database, person)
+        noting = note(Actor(found.account_id), Action.FACTORS_RESET, person)
+        _, has_app, passkeys, codes, *_, ended = database.run_together([noting, *reset_factors(found.id)])
+    typer.echo(f"removed: {int(has_app)} app, {passkeys} passkeys, {codes} recovery codes; {ended} sessions ended")
 
 
 def _run_with_email(database: Database, person_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:

@@ -15,15 +15,15 @@ from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.models.machine import this_machine
 
 
-def examine(settings: Settings, *, ask: bool | None) -> Iterator[Finding]:
-    """Check everything. `ask` providers: True all, None free ones, False none."""
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Check everything."""
     yield Finding("Python", Mark.READY, f"{platform.python_version()} on {platform.platform()}")
     yield checked("memory", lambda: check_memory(this_machine()))
     yield checked("disk", lambda: check_disk(settings.data))
     database_url = yield from _system(settings)
     yield checked("artifact store", lambda: check_store(settings))
     yield checked("ffmpeg", lambda: find_ffmpeg(settings).path)
-    yield from examine_engines(settings, database_url, ask=ask)
+    yield from examine_engines(settings, database_url)
     for part in parts("doctor"):
         yield from part.examine(settings, database_url)
 

@@ -9,7 +9,8 @@ import falcon.asgi
 
 from api.http.address import counted_address
 from api.services.services import Services
-from pipeline.accounts.passwords import is_password
+from pipeline.accounts.audit import Action, Actor, note
+from pipeline.accounts.passwords import hash_password, is_password
 from pipeline.accounts.sessions import EmailInvalid, Person, find_person, find_person_by_id, read_email
 from pipeline.accounts.sign_in import set_password, use_link
 from pipeline.database import Statement
@@ -34,6 +35,7 @@ class Gate:
         self._services = services
         self._counts = SharedCounts(services.client)
         self._hashing = asyncio.Semaphore(AT_ONCE)
+        self._noting: set[asyncio.Task[None]] = set()
 
     async def by_password(self, req: falcon.asgi.Request, email: str, password: str) -> Person:
         """Return whose e-mail and password these are. Raises NotSignedIn, RateLimitExceeded, ServiceUnavailable."""
@@ -41,15 +43,16 @@ class Gate:
             email = read_email(email)
         except EmailInvalid:
             email = ""  # nobody has it; it is counted and takes as long as any other
-        await self._admit(self._address(req), f"email {email}")
+        await self.admit(req, f"email {email}")
         person = await self._services.database.run(find_person(email))
         if not await self._is_password(password, person) or person is None:
+            self._note_failure(person)
             raise NotSignedIn("E-mail and password don't belong together. Check both and try again.")
         return _admitted(person)
 
     async def by_link(self, req: falcon.asgi.Request, token: str) -> Person:
         """Use a link up, and return whom it signs in. Raises NotSignedIn, RateLimitExceeded, ServiceUnavailable."""
-        await self._admit(self._address(req))
+        await self.admit(req)
         person = await self._services.database.run(use_link(token))
         if person is None:
             raise NotSignedIn(
@@ -61,7 +64,7 @@ class Gate:
         """Check the password of who is signed in; one who has none yet passes. Raises InvalidRequest."""
         if person.password_hash is None:
             return
-        await self._admit(self._address(req), f"person {person.id}")
+        await self.admit(req, f"person {person.id}")
         if not await self._is_password(password, person):
             raise InvalidRequest("This is not your current password.", code="password_wrong")
 
@@ -72,21 +75,35 @@ class Gate:
             raise NotSignedIn("You no longer have an account here.")
         return person
 
+    async def by_invitation(self, req: falcon.asgi.Request, password: str) -> str:
+        """Return the hash of a new person's password. Raises PasswordInvalid, RateLimitExceeded, ServiceUnavailable."""
+        await self.admit(req)
+        async with self._hashing:
+            return await asyncio.to_thread(hash_password, password)
+
     async def new_password(self, person: Person, password: str) -> list[Statement[Any]]:
         """Return what sets a password and signs all browsers out, for one transaction. Raises PasswordInvalid."""
         async with self._hashing:
             return await asyncio.to_thread(set_password, person.id, password)
+
+    def _note_failure(self, person: Person | None) -> None:
+        """Note a wrong password, after the answer: waiting for it would tell that there is such a person."""
+        if person is not None:
+            noting = note(Actor(person.account_id, person.id), Action.SIGN_IN_FAILED)
+            task = asyncio.create_task(self._services.database.run(noting))
+            self._noting.add(task)
+            task.add_done_callback(self._noting.discard)
 
     async def _is_password(self, password: str, person: Person | None) -> bool:
         password_hash = person.password_hash if person else None
         async with self._hashing:
             return await asyncio.to_thread(is_password, password, password_hash)
 
-    async def _admit(self, *names: str) -> None:
-        """Count one attempt for each name, such as an address. Raises RateLimitExceeded, ServiceUnavailable."""
+    async def admit(self, req: falcon.asgi.Request, *names: str) -> None:
+        """Count one attempt for the address, and for each name. Raises RateLimitExceeded, ServiceUnavailable."""
         settings = self._services.settings.dashboard
         per_minute, per_day = settings.sign_ins_per_minute, settings.sign_ins_per_day
-        for name in names:
+        for name in (self._address(req), *names):
             key = f"sign-in:{hashlib.sha256(name.encode()).hexdigest()}"
             try:
                 count = await self._counts.use(Use(key, per_minute, per_day, 1))

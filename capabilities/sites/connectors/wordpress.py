@@ -5,26 +5,17 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from html import escape, unescape
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote, urlsplit
 
-from capabilities.sites.connectors.connector import (
-    Ability,
-    Part,
-    SiteFacts,
-    SitePicture,
-    SitePost,
-    SiteTrouble,
-    Values,
-)
+from capabilities.sites.connectors.connector import Ability, Connector, Part, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange, Reply
+from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
 
 #: Most objects of one answer.
 PER_PAGE = 100
-#: Categories that are read; a site's own list rarely has a tenth.
-MAX_CATEGORIES = 100
 POST_TYPES = ("posts", "pages")
 #: Our fields by WordPress's.
 POST_FIELDS = "id,link,status,date_gmt,title,content,excerpt,tags,categories,featured_media,password"
@@ -43,11 +34,8 @@ LINK = re.compile(r'<([^>]+)>;\s*rel="https://api\.w\.org/"')
 NEW_PASSWORD = "In WordPress, make a new one under Users, Profile, Application Passwords, and run `site add` again."  # noqa: S105
 
 
-class WordPress:
+class WordPress(Connector):
     """A WordPress site."""
-
-    name: ClassVar[str] = "wordpress"
-    secret: ClassVar[str] = "an application password"  # noqa: S105
 
     def __init__(self, url: str, credentials: Mapping[str, str], facts: SiteFacts, settings: FetchSettings) -> None:
         self._url = url.rstrip("/")
@@ -69,16 +57,15 @@ class WordPress:
         if "manage_options" in may:
             settings = (await self._ask("GET", "wp/v2/settings")).content
             language = str(settings.get("language") or "en").replace("_", "-")
-        listed = await self._ask(
-            "GET", f"wp/v2/categories?per_page={MAX_CATEGORIES}&_fields=name&orderby=count&order=desc"
-        )
+        most = f"per_page={PER_PAGE}&_fields=name&orderby=count&order=desc"
+        names = {kind: (await self._ask("GET", f"wp/v2/{kind}?{most}")).content for kind in ("categories", "tags")}
         return SiteFacts(
             title=unescape(str(index.get("name") or "")),
             language=language,
             user=str(me.get("name") or ""),
             root=self._root,
             abilities=abilities,
-            categories=tuple(unescape(one["name"]) for one in listed.content),
+            **{kind: tuple(unescape(one["name"]) for one in listed) for kind, listed in names.items()},
         )
 
     async def list_pictures(self, cursor: str | None) -> Part:
@@ -205,13 +192,13 @@ class WordPress:
         code, message = str(said.get("code") or ""), unescape(str(said.get("message") or ""))[:200]
         if content is None:
             raise SiteTrouble(
-                f"{name} answers {shown(address)} with a web page in place of JSON (HTTP {reply.status}). A login page"
-                " or a firewall stands before it: let this machine reach /wp-json/.",
+                f"{name} answers {shown(address)} with a web page instead of JSON (HTTP {reply.status}). A login page"
+                " or a firewall blocks the way: let this machine reach /wp-json/.",
                 code="site_no_json",
             )
         if reply.status == 401:
             raise SiteTrouble(
-                f"{name} does not take the application password ({code or 'HTTP 401'}). {NEW_PASSWORD}",
+                f"{name} rejects the application password ({code or 'HTTP 401'}). {NEW_PASSWORD}",
                 code="site_access_revoked",
             )
         if reply.status in (404, 410) and target:

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import pytest
 from sites_fixtures import silence
 
-from capabilities.sites.connectors.connector import Connector, SiteFacts, SiteTrouble
+from capabilities.sites.connectors.connector import Connector, SiteFacts
+from capabilities.sites.connectors.trouble import SiteTrouble
 
 #: Runs a coroutine function with a fresh connector.
 With = Callable[[Callable[[Connector], Coroutine[Any, Any, Any]]], Any]

@@ -11,7 +11,8 @@ from web_server import WebServer, web_server
 from wordpress_site import WordPress, image_block
 
 from capabilities.sites.connectors import open_connector, wordpress
-from capabilities.sites.connectors.connector import Connector, SiteFacts, SiteTrouble
+from capabilities.sites.connectors.connector import Connector, SiteFacts
+from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.working.finding import parts_of
 from pipeline.settings.fields import FetchSettings
 
@@ -102,6 +103,19 @@ class TestFeed(ConnectorSuite):
         return "http://127.0.0.1/never"
 
 
+SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{one}</loc></url></urlset>"""
+
+
+class TestSitemap(TestFeed):
+    @pytest.fixture
+    def feed(self) -> Iterator[WebServer]:
+        with web_server() as running:
+            parts = f"<sitemapindex><sitemap><loc>{running.url('/part.xml')}</loc></sitemap></sitemapindex>"
+            running.serve("/feed", parts.encode(), "application/xml")
+            running.serve("/part.xml", SITEMAP.format(one=running.url("/tide")).encode(), "application/xml")
+            yield running
+
+
 def refusal(with_site: With, do: Callable[[Connector], Any] = lambda site: site.look_up()) -> SiteTrouble:
     with pytest.raises(SiteTrouble) as raised:
         with_site(do)
@@ -127,8 +141,8 @@ def test_a_user_who_may_write_nothing_is_told_by_the_abilities(site_wordpress: W
 @pytest.mark.parametrize(
     ("status", "body", "code", "said"),
     [
-        (200, b"<html>Please sign in</html>", "site_no_json", "with a web page in place of JSON (HTTP 200)"),
-        (403, b"<html>Checking your browser</html>", "site_no_json", "A login page or a firewall stands before it"),
+        (200, b"<html>Please sign in</html>", "site_no_json", "with a web page instead of JSON (HTTP 200)"),
+        (403, b"<html>Checking your browser</html>", "site_no_json", "A login page or a firewall blocks the way"),
         (200, b'{"hello": 1}', "site_not_wordpress", "shows no WordPress REST API"),
         (503, b"busy", "site_unavailable", "answers with HTTP 503"),
     ],

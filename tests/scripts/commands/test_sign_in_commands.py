@@ -14,6 +14,7 @@ from pipeline.accounts.passwords import is_password
 from pipeline.accounts.sessions import find_person
 from pipeline.accounts.sign_in import use_link
 from pipeline.database import Database, Statement
+from pipeline.factors.held import has_factor
 
 PASSWORD = "four words in a row"
 
@@ -70,3 +71,18 @@ def test_an_account_that_is_not_there_is_named(pressroom: Callable[..., Ran], co
         ran = pressroom("accounts", command, account)
         assert ran.code == 1
         assert f"There is no account {account}" in ran.err
+
+
+def test_factors_are_reset_and_noted(pressroom: Callable[..., Ran], database: Database) -> None:
+    pressroom("accounts", "create", "Eve", "--email", "eve@example.com")
+    person = database.run(find_person("eve@example.com"))
+    assert person
+    rows = {"id": person.id, "hash": person.id.bytes}
+    for added in ("passkey VALUES (%(hash)s, %(id)s, 'x', '', 0)", "recovery_code VALUES (%(hash)s, %(id)s)"):
+        database.run(Statement(f"INSERT INTO {added} RETURNING 1", rows))
+    ran = pressroom("accounts", "reset-factors", "eve@example.com")
+    assert ran.out == "removed: 0 app, 1 passkeys, 1 recovery codes; 0 sessions ended\n"
+    assert not database.run(has_factor(person.id))
+    sql = "SELECT actor, subject FROM audit_event WHERE account_id = %(id)s AND action = 'second factors reset'"
+    noted = database.run(Statement(sql, {"id": person.account_id}))
+    assert noted == [{"actor": "pressroom", "subject": "eve@example.com"}]
