@@ -140,10 +140,10 @@ def _measure_file(running: Running, client: Pressroom, job_id: str, table: Table
 
 def _wait(running: Running, client: Pressroom, job_id: str, *, kills: bool) -> tuple[int, float]:
     """Wait for a book; return how often its pool was killed, and the most memory in MiB that a process has added."""
-    idle = [_mib(pid) for pid in running.workers("synthesis")]
+    idle = [_mib(pid) for pid in running.pids("synthesis")]
     times, most, due = 0, 0.0, time.monotonic() + KILLED_EVERY_SECONDS / 2
     while not client.job(job_id).finished_at:
-        workers = running.workers("synthesis")
+        workers = running.pids("synthesis")
         most = max([most, *map(_mib, workers)])
         if kills and time.monotonic() > due:
             times, due = times + 1, time.monotonic() + KILLED_EVERY_SECONDS

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pipeline.operations.child_processes import adopt, die_with_parent, shimmed
-from scripts.system.programs import Program
+from scripts.system.programs import ROOT, Program
 
 #: Modules of forked programs. None starts a thread, or belongs to an engine.
 SHARED_MODULES = (
@@ -117,7 +117,7 @@ class ForkServer:
             "name": name,
             "module": program.argv[program.argv.index("-m") + 1 :],
             "environment": dict(program.environment),
-            "folder": str(program.folder or ""),
+            "folder": str(program.folder or Path.cwd()),
             "sent": program.stopped_by,
             "descriptors": program.descriptors,
         }
@@ -147,6 +147,7 @@ def _serve(number: int, supervisor: int) -> NoReturn:
     os.setsid()
     die_with_parent(supervisor)
     _name("fork server")
+    os.chdir(ROOT)  # gunicorn takes code from the folder in which it is imported
     import_shared()
     if len([*Path("/proc/self/task").iterdir()]) > 1:
         sys.exit("No program is forked: a plug-in has started a thread.")
@@ -196,8 +197,7 @@ def _become(wanted: dict[str, Any], server: int, output: int, descriptors: Seque
     os.environ.update(wanted["environment"])
     adopt(server, signal.Signals(wanted["sent"]))
     _name(wanted["name"])
-    if wanted["folder"]:
-        os.chdir(wanted["folder"])
+    os.chdir(wanted["folder"])
     sys.argv = wanted["module"]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 

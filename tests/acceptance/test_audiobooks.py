@@ -128,7 +128,7 @@ def test_a_killed_pool_loses_and_doubles_nothing_and_the_end_is_told(client: Pre
         job = client.make_audiobook(chapters=chapters, webhook_url=receiver.url)
         while not client.audiobook(job.id).spoken:
             time.sleep(0.02)
-        for pid in service.workers("synthesis"):
+        for pid in service.pids("synthesis"):
             kill(pid)
         ended = client.wait(job.id)
         wait_for(lambda: receiver.events)
