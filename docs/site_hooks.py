@@ -70,7 +70,7 @@ def routes() -> str:
     for section in make_sections(document, {}):
         lines += [f"## {section.heading}", ""]
         for one in section.operations:
-            lines += [f"### {one.method} {one.path}", "", one.summary, "", "```sh", one.curl, "```", ""]
+            lines += [f"### {one.method} {one.path}", "", one.summary, "", "```sh", one.lines["curl"], "```", ""]
             lines += _table("parameter | in | type | default | meaning", map(_row, (*one.parameters, *one.fields)))
             lines += _table("answer's field | type | meaning", one.answer_fields)
             lines += _table("status | meaning", [(status, meaning) for status, meaning in one.statuses if meaning])
