@@ -74,7 +74,7 @@ def test_an_account_that_is_not_there_is_named(pressroom: Callable[..., Ran], co
 
 def test_people_are_listed_and_invited(pressroom: Callable[..., Ran]) -> None:
     pressroom("accounts", "create", "Eve", "--email", "eve@example.com")
-    ran = pressroom("people", "invite", "Eve", "Finn@example.com", "--role", "viewer")
+    ran = pressroom("accounts", "invite", "Eve", "Finn@example.com", "--role", "viewer")
     assert "/dashboard/invitation?token=" in ran.out
-    assert "owner" in pressroom("people", "list", "eve@example.com").out
-    assert "is in this account already" in pressroom("people", "invite", "Eve", "eve@example.com").err
+    assert "owner" in pressroom("accounts", "people", "eve@example.com").out
+    assert "is in this account already" in pressroom("accounts", "invite", "Eve", "eve@example.com").err
