@@ -4,7 +4,7 @@ An action that sends an event counts as a request: each adds a row to the log an
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from api.services.services import Services
@@ -99,10 +99,15 @@ async def change_own_webhook(
 async def delete_own_webhook(services: Services, caller: Caller, webhook_id: str) -> None:
     """Delete a webhook; the default's secret stays, as it signs for requests too. Raises WebhookNotFound."""
     found = await find_own_webhook(services, caller, webhook_id)
-    deletion: Statement[Any] = (
-        change_webhook(caller.account_id, None, None) if found.is_default else delete_webhook(found.id)
-    )
-    await services.database.run(_noted(deletion, caller, "deleted", found.url or ""))
+    if found.is_default:
+        await remove_default(services, caller)
+    else:
+        await services.database.run(_noted(delete_webhook(found.id), caller, "deleted", found.url or ""))
+
+
+async def remove_default(services: Services, caller: Caller) -> None:
+    """Take the address from an account's default webhook."""
+    await services.database.run(_noted(change_webhook(caller.account_id, None, None), caller, "deleted", "default"))
 
 
 async def new_secret(services: Services, caller: Caller, webhook_id: str | None = None) -> AccountWebhook:
