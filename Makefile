@@ -29,8 +29,8 @@ HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_s
 	tests/pipeline/lifecycle/test_pauses.py tests/pipeline/lifecycle/test_priorities.py \
 	tests/workers/engines/endpoints/test_endpoint_client.py \
 	tests/api/webhooks/test_hostile_addresses.py tests/api/work/test_links_in_answers.py tests/api/accounts/test_limited_keys.py \
-	tests/api/jobs/test_jobs.py tests/api/dashboard/test_dashboard.py tests/api/dashboard/test_sign_in.py tests/api/dashboard/test_operator_pages.py \
-	tests/api/dashboard/test_second_factor.py tests/api/dashboard/test_provider_sign_in.py tests/pipeline/factors/test_providers.py \
+	tests/api/jobs/test_jobs.py tests/api/dashboard/test_dashboard.py tests/api/dashboard/test_sign_in.py tests/api/dashboard/test_roles.py tests/api/dashboard/test_invitations.py \
+	tests/api/dashboard/test_operator_pages.py tests/api/dashboard/test_second_factor.py tests/api/dashboard/test_provider_sign_in.py tests/pipeline/factors/test_providers.py \
 	tests/api/http/test_memory.py tests/api/http/test_connections.py tests/api/http/test_incoming.py \
 	tests/pipeline/accounts/test_sessions.py tests/workers/models \
 	tests/pipeline/settings/test_settings.py tests/pipeline/storage/test_artifacts.py tests/scripts/system/test_folders.py \

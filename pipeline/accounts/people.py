@@ -99,7 +99,7 @@ def set_role(actor: Actor, member: Member, role: Role) -> list[Statement[Any]]:
     It is not where the account would have no owner."""
     parameters = {"account": actor.account_id, "person": member.id, "role": role.value}
     change = Statement(_SET_ROLE, parameters, bool)
-    detail = {"from": member.role.value, "to": role.value}
+    detail = {"role": role.value, "before": member.role.value}
     return [_lock(actor.account_id, member.id), noted(change, actor, Action.ROLE_CHANGED, _called(member), **detail)]
 
 

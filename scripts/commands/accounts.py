@@ -15,6 +15,8 @@ from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
 from pipeline.accounts.audit import Action, Actor, note, noted
+from pipeline.accounts.people import invite as invite_person
+from pipeline.accounts.roles import Role
 from pipeline.accounts.sessions import find_person, make_token, read_email
 from pipeline.accounts.sign_in import add_link, set_email, set_operator, set_password
 from pipeline.database import Database, Statement
@@ -152,7 +154,7 @@ def make_sign_in_link(account: Person, data: Data = None) -> None:
     with open_database(data) as database:
         person = find_identified(database, account)
         database.run(add_link(person.account_id, token, lasts=timedelta(hours=hours), person_id=person.id))
-    typer.echo(sign_in_link(address_of(settings), token))
+    typer.echo(sign_in_link(_address(settings), token))
     typer.echo(f"works once, for {hours:g} hours", err=True)
 
 
@@ -178,6 +180,38 @@ def reset(person: Person, data: Data = None) -> None:
     typer.echo(f"removed: {int(has_app)} app, {passkeys} passkeys, {codes} recovery codes; {ended} sessions ended")
 
 
+@group.command("people")
+def list_people(account: Account, data: Data = None) -> None:
+    """List the people of an account with their roles, who joined first first."""
+    sql = (
+        "SELECT p.id, p.name, p.email, m.role, m.created_at FROM membership m JOIN person p ON p.id = m.person_id"
+        " WHERE m.account_id = %(account)s ORDER BY m.created_at, p.id"
+    )
+    with open_database(data) as database:
+        found = find_account(database, account)
+    rows = [(*others, f"{joined:%Y-%m-%d %H:%M}") for *others, joined in list_rows(data, sql, account=found)]
+    show_table("People", ["id", "name", "e-mail", "role", "joined"], rows)
+
+
+@group.command()
+def invite(
+    account: Account,
+    email: Annotated[str, typer.Argument(help="The e-mail that the link is for.")],
+    role: Annotated[Role, typer.Option(help="What they may do.")] = Role.EDITOR,
+    data: Data = None,
+) -> None:
+    """Show a link with which somebody joins an account, once."""
+    settings, token, wanted = settings_for(data), make_token(), read_email(email)
+    lasts = timedelta(days=settings.dashboard.invitation_days)
+    with open_database(data) as database:
+        actor = Actor(find_account(database, account))
+        *_, invited = database.run_together(invite_person(actor, wanted, role, token, lasts=lasts))
+    if not invited:
+        raise Conflict(f"{wanted} is in this account already.")
+    typer.echo(f"{_address(settings)}/dashboard/invitation?token={token}")
+    typer.echo(f"works once, for {settings.dashboard.invitation_days:g} days", err=True)
+
+
 def _run_with_email(database: Database, person_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:
     """Make changes and set a person's e-mail, if any, in one transaction; returns the last change's result.
 
@@ -200,7 +234,7 @@ def _read_password() -> str:
     return sys.stdin.readline().rstrip("\r\n")
 
 
-def address_of(settings: Settings) -> str:
+def _address(settings: Settings) -> str:
     """Return the service's public address, or that of the system that runs here."""
     system = find_system(settings.data)
     own = system.address if system else f"http://{settings.api.host}:{settings.api.port}"

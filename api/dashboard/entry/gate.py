@@ -75,9 +75,8 @@ class Gate:
             raise NotSignedIn("You no longer have an account here.")
         return person
 
-    async def by_invitation(self, req: falcon.asgi.Request, password: str) -> str:
-        """Return the hash of a new person's password. Raises PasswordInvalid, RateLimitExceeded, ServiceUnavailable."""
-        await self.admit(req)
+    async def hashed(self, password: str) -> str:
+        """Return the hash of a new person's password. Raises PasswordInvalid."""
         async with self._hashing:
             return await asyncio.to_thread(hash_password, password)
 

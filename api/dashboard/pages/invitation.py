@@ -63,7 +63,7 @@ class InvitationPage(SigningIn):
         elif invitation.is_known:
             raise Forbidden(f"Sign in as {invitation.email} first, and open the link again.", code="sign_in_first")
         else:
-            password_hash = await self._gate.by_invitation(req, form.get("password", [""])[-1])
+            password_hash = await self._gate.hashed(form.get("password", [""])[-1])
             person_id = uuid4()
             made = [add_person(token, person_id, read_name(form.text("name")), password_hash)]
         try:

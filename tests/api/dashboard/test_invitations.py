@@ -203,7 +203,7 @@ def test_the_log_tells_a_day_of_an_account(
     assert [row[2] for row in exported(owner, "?action=job+deleted&q=key+test")] == ["job deleted"]
     assert exported(owner, "?to=2020-01-01") == []
     page = owner.get(f"{PEOPLE}/log?action=role+changed").body.decode()
-    assert ("from owner, to viewer" in page, "signed in" in page.partition("<tbody>")[2]) == (True, False)
+    assert ("role viewer, before owner" in page, "signed in" in page.partition("<tbody>")[2]) == (True, False)
     stranger = sign_in(service, api_database, open_account(api_database))
     assert len(exported(stranger)) == 2
 

@@ -90,7 +90,7 @@ def test_factors_are_reset_and_noted(pressroom: Callable[..., Ran], database: Da
 
 def test_people_are_listed_and_invited(pressroom: Callable[..., Ran]) -> None:
     pressroom("accounts", "create", "Eve", "--email", "eve@example.com")
-    ran = pressroom("people", "invite", "Eve", "Finn@example.com", "--role", "viewer")
+    ran = pressroom("accounts", "invite", "Eve", "Finn@example.com", "--role", "viewer")
     assert "/dashboard/invitation?token=" in ran.out
-    assert "owner" in pressroom("people", "list", "eve@example.com").out
-    assert "is in this account already" in pressroom("people", "invite", "Eve", "eve@example.com").err
+    assert "owner" in pressroom("accounts", "people", "eve@example.com").out
+    assert "is in this account already" in pressroom("accounts", "invite", "Eve", "eve@example.com").err
