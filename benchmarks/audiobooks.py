@@ -130,7 +130,9 @@ def _measure_file(running: Running, client: Pressroom, job_id: str, table: Table
     with TemporaryDirectory() as folder:
         file = Path(folder) / "book.m4b"
         urlretrieve(report["url"], file)
-        table.say("its M4B", f"{took:.0f} s, {file.stat().st_size / MIB:.0f} MiB, {_chapters(file)} chapters")
+        found, due = _chapters(file), len(report["chapters"])
+        said = f"{took:.0f} s, {report['seconds']:.0f} s long, {file.stat().st_size / MIB:.0f} MiB, {found} chapters"
+        table.say("its M4B", said, target=f"{due} chapters", is_met=found == due)
     table.say("memory that it adds to a pool's process", f"{added:.0f} MiB", is_met=added <= MOST_ADDED_MIB)
     for name in ("loudness_lufs", "rms_db", "peak_db", "noise_floor_db"):
         measured = [chapter[name] for chapter in report["chapters"]]

@@ -67,10 +67,10 @@ def routes() -> str:
     """Return all routes with their parameters, fields and answers."""
     document = describe_service(load_kinds(Settings()), load_routes())
     lines = ["# Routes", "", "On a running system, `/docs` has forms to try them.", ""]
-    for section in make_sections(document):
+    for section in make_sections(document, {}):
         lines += [f"## {section.heading}", ""]
         for one in section.operations:
-            lines += [f"### {one.method} {one.path}", "", one.summary, "", "```sh", one.curl, "```", ""]
+            lines += [f"### {one.method} {one.path}", "", one.summary, "", "```sh", one.lines["curl"], "```", ""]
             lines += _table("parameter | in | type | default | meaning", map(_row, (*one.parameters, *one.fields)))
             lines += _table("answer's field | type | meaning", one.answer_fields)
             lines += _table("status | meaning", [(status, meaning) for status, meaning in one.statuses if meaning])

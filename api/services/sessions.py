@@ -25,6 +25,7 @@ from pipeline.accounts.sessions import (
 )
 from pipeline.database import AsyncDatabase
 from pipeline.errors import Forbidden
+from pipeline.notices.sign_ins import tell_of_sign_in
 from pipeline.settings.settings import DashboardSettings
 
 COOKIE = "pressroom_session"
@@ -155,7 +156,7 @@ class Sessions:
 
         Returns false if the person changed since they were `checked`."""
         await self.end(req, resp)
-        token = make_token()
+        token, browser = make_token(), name_browser(req.user_agent or "")
         beginning = begin_session(
             person_id,
             account_id,
@@ -163,10 +164,10 @@ class Sessions:
             lasts=self._lasts,
             checked=checked,
             action=action,
-            browser=name_browser(req.user_agent or ""),
+            browser=browser,
             address=client_address(req, self._proxies),
         )
-        begun = await self._database.run(beginning)
+        begun, _ = await self._database.run_together([beginning, tell_of_sign_in(account_id, person_id, browser)])
         if begun:
             self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)
         return begun

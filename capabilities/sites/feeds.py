@@ -191,11 +191,12 @@ def claim_episode() -> Statement[Episode | None]:
     )
 
 
-def note_copied(episode_id: UUID, audio_bytes: int) -> Statement[bool]:
-    """Note that an episode's audio is there."""
+def note_copied(episode_id: UUID, *, audio_bytes: int | None = None, cover: str | None = None) -> Statement[bool]:
+    """Note the size of an episode's copied audio, or the file of its cover; an empty one has expired."""
     return Statement(
-        "UPDATE site_episode SET audio_bytes = %(bytes)s WHERE id = %(id)s RETURNING id",
-        {"id": episode_id, "bytes": audio_bytes},
+        "UPDATE site_episode SET audio_bytes = coalesce(%(bytes)s, audio_bytes), cover = coalesce(%(cover)s, cover)"
+        " WHERE id = %(id)s RETURNING id",
+        {"id": episode_id, "bytes": audio_bytes, "cover": cover},
         bool,
     )
 
@@ -206,15 +207,6 @@ def list_without_cover() -> Statement[list[Episode]]:
         EPISODE + " AND e.audio_bytes IS NOT NULL AND e.cover IS NULL AND v.proposed IS NOT NULL LIMIT 20",
         {},
         rows_of(Episode),
-    )
-
-
-def note_cover(episode_id: UUID, name: str) -> Statement[bool]:
-    """Note the file of an episode's cover; empty: it has expired."""
-    return Statement(
-        "UPDATE site_episode SET cover = %(name)s WHERE id = %(id)s RETURNING id",
-        {"id": episode_id, "name": name},
-        bool,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pipeline.capabilities import parts
-from pipeline.webhooks.events import LOW_BALANCE
+from pipeline.webhooks.events import LOW_BALANCE, NEW_SIGN_IN
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ FAILED_JOBS = Source(
 )
 #: An address from which the person has not signed in for 90 days.
 SIGN_INS = Source(
-    "account.signed_in",
+    NEW_SIGN_IN,
     "You sign in from a new address",
     "New sign-in",
     "SELECT 'Somebody signed in as you from ' || coalesce(e.address, 'an unknown address') || ' at '"

@@ -152,7 +152,7 @@ def make_sign_in_link(account: Person, data: Data = None) -> None:
     with open_database(data) as database:
         person = find_identified(database, account)
         database.run(add_link(person.account_id, token, lasts=timedelta(hours=hours), person_id=person.id))
-    typer.echo(sign_in_link(_address(settings), token))
+    typer.echo(sign_in_link(address_of(settings), token))
     typer.echo(f"works once, for {hours:g} hours", err=True)
 
 
@@ -200,7 +200,7 @@ def _read_password() -> str:
     return sys.stdin.readline().rstrip("\r\n")
 
 
-def _address(settings: Settings) -> str:
+def address_of(settings: Settings) -> str:
     """Return the service's public address, or that of the system that runs here."""
     system = find_system(settings.data)
     own = system.address if system else f"http://{settings.api.host}:{settings.api.port}"

@@ -138,7 +138,7 @@ class ChangePassword(OfDashboard):
 class SignOut(OfDashboard):
     """Signing out ends the session."""
 
-    decisive = "postgres: DELETE FROM session"
+    decisive = "postgres: WITH done AS (DELETE FROM session"
 
     def prepare(self) -> None:
         self.sign_in(self.world.payer)

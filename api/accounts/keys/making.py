@@ -23,7 +23,7 @@ class KeyNotFound(NotFound):
 def require_unlimited(caller: Caller) -> None:
     """Refuse a key with limits. Raises Forbidden."""
     if caller.has_limits:
-        message = "A key with limits may not list, create, change or delete keys. Use one without limits."
+        message = "A key with limits may not manage keys or read the log. Use one without limits."
         raise Forbidden(message, code="key_is_limited")
 
 

@@ -32,8 +32,7 @@ class BookFileHandler(Handler[BookFileInput, MadeBook]):
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             WRITERS[given.format](joiner, file)
             artifact = self._kept(task, file)
-        seconds = sum(chapter.seconds for chapter in joiner.measured)
-        made = MadeBook(artifact=artifact, seconds=seconds, title=given.title, chapters=tuple(joiner.measured))
+        made = MadeBook(artifact=artifact, seconds=joiner.seconds, title=given.title, chapters=tuple(joiner.measured))
         return Done(made, engine=" + ".join(_engines(given)) or None)
 
     def _cover(self, task: Task[BookFileInput]) -> bytes | None:

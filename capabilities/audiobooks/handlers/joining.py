@@ -8,7 +8,7 @@ import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
@@ -59,17 +59,18 @@ class JoinedChapter:
     title: str
     seconds: float
     passages: Sequence[TimedPassage]
-    measured: MeasuredChapter
+    measured: MeasuredChapter | None
     file: IO[bytes]
 
 
 class Joiner:
-    """Joins the passages of one book; `measured` has its chapters so far."""
+    """Joins the passages of one book; `seconds` is its length so far, and `measured` has its chapters for a report."""
 
     def __init__(self, ffmpeg: Ffmpeg, task: Task[BookFileInput], cover: bytes | None) -> None:
         self.ffmpeg = ffmpeg
         self.book = task.input
         self.cover = cover
+        self.seconds = 0.0
         self.measured: list[MeasuredChapter] = []
         self._task = task
         self._is_left = False
@@ -94,7 +95,8 @@ class Joiner:
                         return
                     chapter = waiting.popleft().result()
                     with chapter.file:
-                        self.measured.append(chapter.measured)
+                        self.seconds += chapter.seconds
+                        self.measured += [chapter.measured] if chapter.measured else []
                         self._task.progress(chapter.number, len(self.book.parts) + 1)
                         yield chapter
             finally:
@@ -118,7 +120,8 @@ class Joiner:
                     )
             sound.append_silence(TAIL)
             sound.append(bytes(-len(sound) % FRAME * SAMPLE_BYTES))
-            seconds, told = sound.duration.total_seconds(), measured(sound, title)
+            seconds = sound.duration.total_seconds()
+            told = measured(sound, title) if self.book.report else None
             if options:
                 self._encode(sound, file, options, has_cover=has_cover)
                 file.seek(0)
@@ -132,7 +135,7 @@ class Joiner:
 
     def _encode(self, sound: Track, to: IO[bytes], options: Sequence[str], *, has_cover: bool) -> None:
         sound.file.seek(0)
-        with self.cover_input() if has_cover else nullcontext([]) as cover:
+        with self.cover_input(is_wanted=has_cover) as cover:
             taken = ["-map", "0:a", *(["-map", "1:v", *COVER] if cover else [])]
             arguments = [*pcm_input(SAMPLE_RATE), *cover, *taken, *options]
             with self.ffmpeg.start(arguments, stdin=sound.file, stdout=to, time_limit=ENCODING_LIMIT) as run:
@@ -143,9 +146,9 @@ class Joiner:
         return self._is_left or self._task.is_stopped()
 
     @contextmanager
-    def cover_input(self) -> Iterator[list[str]]:
-        """Yield ffmpeg's options that read the cover; none without one."""
-        if self.cover is None:
+    def cover_input(self, *, is_wanted: bool = True) -> Iterator[list[str]]:
+        """Yield ffmpeg's options that read the cover; none without one, or if it is not wanted."""
+        if self.cover is None or not is_wanted:
             yield []
             return
         with tempfile.NamedTemporaryFile(prefix="pressroom-", suffix=".jpg") as file:

@@ -79,6 +79,7 @@ class MadeBook(Stored):
     artifact: str
     seconds: float
     title: str = ""
+    #: For a report.
     chapters: tuple[MeasuredChapter, ...] = ()
 
 

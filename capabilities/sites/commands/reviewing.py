@@ -32,7 +32,7 @@ COLUMNS = ("number", "item", "post", "text", "confidence", "note")
 #: The states that a person can decide about.
 OPEN = ("proposed", "failed")
 
-Yes = Annotated[bool, typer.Option("--yes", help="Write without asking what is confident; drafts wait for review.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Write confident proposals without asking; drafts wait for review.")]
 AtLeast = Annotated[float, typer.Option(min=0, max=1, help="With --yes: the least confidence.")]
 Again = Annotated[bool, typer.Option("--again", help="Skip proposals that wait for review, and start anew.")]
 

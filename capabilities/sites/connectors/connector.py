@@ -5,7 +5,7 @@ A target names an object of a site as its connector does, such as `media/12` or 
 alphabetical order), and `cover` (the target of a medium)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -64,14 +64,6 @@ class SitePost:
     fixed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a list, and where the next one begins; None: this was the last."""
-
-    found: Sequence[Any]
-    cursor: str | None
-
-
 class Connector(ABC):
     """One site. All methods raise SiteTrouble; they run within one event loop.
 
@@ -85,16 +77,16 @@ class Connector(ABC):
         """Find out which system the site runs, and what we may do there."""
 
     @abstractmethod
-    async def list_posts(self, cursor: str | None) -> Part:
-        """Read a part of the posts and pages, as SitePosts; published ones newest first."""
+    def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        """Yield the posts and pages, some at a time; published ones newest first."""
 
     @abstractmethod
     async def read(self, target: str) -> Values | None:
         """Read the fields of an object; None: it was deleted."""
 
-    async def list_pictures(self, cursor: str | None) -> Part:
-        """Read a part of the media library, as SitePictures."""
-        return Part((), None)
+    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
+        """Yield the media library's pictures, some at a time."""
+        yield ()
 
     async def write(self, target: str, values: Values) -> Values:
         """Write fields of an object; returns what stands there then, which the site may have changed."""

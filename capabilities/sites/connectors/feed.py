@@ -1,7 +1,7 @@
 """Feed: any site with an RSS or Atom feed, or a sitemap; it is only read (RSS 2.0; RFC 4287; sitemaps.org)."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
@@ -11,7 +11,7 @@ from defusedxml.ElementTree import fromstring
 from capabilities.index_check.requests.request import MAX_URLS
 from capabilities.index_check.settings import SitemapSettings
 from capabilities.index_check.sitemaps.reading import SitemapFailure, SitemapTree
-from capabilities.sites.connectors.connector import Connector, Part, SiteFacts, SitePost, Values
+from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePost, Values
 from capabilities.sites.connectors.exchange import USER_AGENT, Exchange
 from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.downloads.targets import shown
@@ -47,17 +47,18 @@ class Feed(Connector):
         title = channel.findtext("title") or channel.findtext(f"{ATOM}title") or ""
         return SiteFacts(title=title.strip(), language=language, root=self._url)
 
-    async def list_posts(self, cursor: str | None) -> Part:
-        """Read the posts of the feed, or all pages of the sitemap, which has no titles."""
+    async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        """Yield the posts of the feed, or all pages of the sitemap, which has no titles."""
         root = await self._read()
         if _is_sitemap(root):
-            return Part(await self._pages(), None)
+            yield await self._pages()
+            return
         entries = root.findall(f"{ATOM}entry") or root.findall("channel/item")
-        return Part([post for one in entries if (post := self._post(one)) is not None], None)
+        yield [post for one in entries if (post := self._post(one)) is not None]
 
     async def read(self, target: str) -> Values | None:
         """Read a post; its target is its address."""
-        posts = (await self.list_posts(None)).found
+        posts = await anext(self.list_posts())
         return next((one.values for one in posts if one.target == target), None)
 
     async def _read(self) -> Element:

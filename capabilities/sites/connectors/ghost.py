@@ -9,14 +9,14 @@ import hmac
 import json
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape, unescape
 from typing import Any
 
 import aiohttp
 
-from capabilities.sites.connectors.connector import Connector, Part, SiteFacts, SitePicture, SitePost, Values
+from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange
 from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.markup import IMAGE, images, is_missing
@@ -65,24 +65,24 @@ class Ghost(Connector):
             tags=tuple(one["name"] for one in tags),
         )
 
-    async def list_pictures(self, cursor: str | None) -> Part:
-        """Read the covers of a hundred posts, and the pictures that lack a text in them."""
-        posts, following = await self._list(cursor)
-        found: dict[str, SitePicture] = {}
-        for kind, post in posts:
-            if cover := post.get("feature_image"):
-                target = f"cover/{kind}/{post['id']}"
-                found[target] = SitePicture(target, cover, post.get("feature_image_alt") or "")
-            for image in images(_html(_tree(post))):
-                source = image.attributes.get("src", "")
-                if source and is_missing(image.alt, source):
-                    found[f"picture/{source}"] = SitePicture(f"picture/{source}", source, "")
-        return Part(list(found.values()), following)
+    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
+        """Yield the covers of posts, and the pictures that lack a text in them, of a hundred posts at a time."""
+        async for kind, posts in self._list():
+            found: dict[str, SitePicture] = {}
+            for post in posts:
+                if cover := post.get("feature_image"):
+                    target = f"cover/{kind}/{post['id']}"
+                    found[target] = SitePicture(target, cover, post.get("feature_image_alt") or "")
+                for image in images(_html(_tree(post))):
+                    source = image.attributes.get("src", "")
+                    if source and is_missing(image.alt, source):
+                        found[f"picture/{source}"] = SitePicture(f"picture/{source}", source, "")
+            yield list(found.values())
 
-    async def list_posts(self, cursor: str | None) -> Part:
-        """Read a hundred posts, and then pages, drafts too."""
-        posts, following = await self._list(cursor)
-        return Part([_post(kind, one) for kind, one in posts], following)
+    async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        """Yield posts and then pages, a hundred at a time, drafts too."""
+        async for kind, posts in self._list():
+            yield [_post(kind, one) for one in posts]
 
     async def read(self, target: str) -> Values | None:
         """Read a post's fields, or the text of its cover; a picture in posts has none of its own."""
@@ -152,14 +152,15 @@ class Ghost(Connector):
             if trouble.code != "site_refused":
                 raise
 
-    async def _list(self, cursor: str | None) -> tuple[list[tuple[str, Mapping[str, Any]]], str | None]:
-        """Return a part of the posts or pages with their kind, and where the next one begins."""
-        kind, _, number = (cursor or f"{POST_TYPES[0]}:1").partition(":")
-        path = f"{kind}/?limit={PER_PAGE}&page={number}&include=tags&formats=html,lexical&order=published_at%20desc"
-        said = await self._ask("GET", path)
-        following = said["meta"]["pagination"]["next"]
-        last = None if kind == POST_TYPES[-1] else f"{POST_TYPES[-1]}:1"
-        return [(kind, one) for one in said[kind]], f"{kind}:{following}" if following else last
+    async def _list(self) -> AsyncIterator[tuple[str, list[Mapping[str, Any]]]]:
+        """Yield the posts and then the pages, a hundred at a time, with their kind."""
+        for kind in POST_TYPES:
+            page: int | None = 1
+            while page is not None:
+                query = f"limit={PER_PAGE}&page={page}&include=tags&formats=html,lexical&order=published_at%20desc"
+                said = await self._ask("GET", f"{kind}/?{query}")
+                yield kind, said[kind]
+                page = said["meta"]["pagination"]["next"]
 
     async def _read(self, place: str) -> Mapping[str, Any] | None:
         said = await self._ask("GET", f"{place}/?include=tags&formats=html,lexical", missing=True)

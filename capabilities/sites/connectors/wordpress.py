@@ -2,13 +2,13 @@
 
 import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from html import escape, unescape
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from capabilities.sites.connectors.connector import Ability, Connector, Part, SiteFacts, SitePicture, SitePost, Values
+from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange, Reply
 from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.downloads.targets import shown
@@ -68,30 +68,19 @@ class WordPress(Connector):
             **{kind: tuple(unescape(one["name"]) for one in listed) for kind, listed in names.items()},
         )
 
-    async def list_pictures(self, cursor: str | None) -> Part:
-        """Read a hundred pictures, by id."""
-        page = int(cursor or 1)
-        reply = await self._list(
-            f"wp/v2/media?context=edit&media_type=image&per_page={PER_PAGE}&page={page}&orderby=id&order=asc"
-            "&_fields=id,alt_text,source_url"
-        )
-        found = [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in reply.content]
-        return Part(found, _next(reply, page))
+    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
+        """Yield pictures by id, a hundred at a time."""
+        order = "orderby=id&order=asc&_fields=id,alt_text,source_url"
+        async for listed in self._pages(f"wp/v2/media?context=edit&media_type=image&{order}"):
+            yield [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in listed]
 
-    async def list_posts(self, cursor: str | None) -> Part:
-        """Read a hundred posts, and then pages, drafts too."""
-        kind, _, number = (cursor or f"{POST_TYPES[0]}:1").partition(":")
-        page = int(number)
-        reply = await self._list(
-            f"wp/v2/{kind}?context=edit&status=any&per_page={PER_PAGE}&page={page}&orderby=date&order=desc"
-            f"&_fields={POST_FIELDS}"
-        )
-        await self._learn_names(reply.content)
-        found = [self._post(kind, one) for one in reply.content]
-        following = _next(reply, page)
-        if following is not None:
-            return Part(found, f"{kind}:{following}")
-        return Part(found, None if kind == POST_TYPES[-1] else f"{POST_TYPES[-1]}:1")
+    async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        """Yield posts and then pages, a hundred at a time, drafts too."""
+        for kind in POST_TYPES:
+            order = f"status=any&orderby=date&order=desc&_fields={POST_FIELDS}"
+            async for listed in self._pages(f"wp/v2/{kind}?context=edit&{order}"):
+                await self._learn_names(listed)
+                yield [self._post(kind, one) for one in listed]
 
     async def read(self, target: str) -> Values | None:
         """Read a medium's or a post's fields."""
@@ -161,6 +150,15 @@ class WordPress(Connector):
                 code="site_moved",
             )
         return found[1]
+
+    async def _pages(self, path: str) -> AsyncIterator[list[Mapping[str, Any]]]:
+        """Yield the pages of a list."""
+        page, last = 1, 1
+        while page <= last:
+            reply = await self._list(f"{path}&per_page={PER_PAGE}&page={page}")
+            last = int(reply.headers.get("X-WP-TotalPages", 0))
+            yield reply.content
+            page += 1
 
     async def _list(self, path: str) -> Reply:
         reply = await self._ask("GET", path, missing=True)
@@ -258,7 +256,3 @@ class WordPress(Connector):
         return SitePost(
             f"{kind}/{content['id']}", title, content["link"], is_published, values, published_at, is_public
         )
-
-
-def _next(reply: Reply, page: int) -> str | None:
-    return str(page + 1) if page < int(reply.headers.get("X-WP-TotalPages", 0)) else None

@@ -8,7 +8,6 @@ from functools import cached_property
 from uuid import UUID
 
 from capabilities.sites import feeds
-from capabilities.sites.connectors.connector import SitePost
 from capabilities.sites.connectors.exchange import USER_AGENT
 from capabilities.sites.feeds import AUDIO, Episode
 from capabilities.sites.sites import find_site, open_site
@@ -51,7 +50,7 @@ class SiteFeeds:
         while (episode := database.run(feeds.claim_episode())) is not None:
             done += self._copy(database, episode)
         for episode in database.run(feeds.list_without_cover()):
-            database.run(feeds.note_cover(episode.id, self._copy_cover(episode)))
+            database.run(feeds.note_copied(episode.id, cover=self._copy_cover(episode)))
         for ended in database.run(feeds.forget_ended()):
             self._artifacts.delete_episode(str(ended))
             done += 1
@@ -71,7 +70,7 @@ class SiteFeeds:
             log.warning("episode not copied, tried again later", episode=str(episode.id), error=error.message)
             return 0
         self._artifacts.put(episode_key(episode.id, AUDIO), audio)
-        return int(database.run(feeds.note_copied(episode.id, len(audio))))
+        return int(database.run(feeds.note_copied(episode.id, audio_bytes=len(audio))))
 
     async def _look_for_published(self, database: Database, site_id: UUID, targets: Sequence[str]) -> None:
         """Let spoken drafts into the feed that were published since: they are among a site's newest posts."""
@@ -80,7 +79,7 @@ class SiteFeeds:
             return
         try:
             async with open_site(site, self._settings) as opened:
-                posts: Sequence[SitePost] = (await opened.list_posts(None)).found
+                posts = await anext(opened.list_posts())
         except PressroomError as error:
             log.warning("drafts not looked at, tried again later", site=str(site_id), code=error.code)
             return

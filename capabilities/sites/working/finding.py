@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -63,25 +63,15 @@ class Uses:
         return [*self._uses.get(picture.target, ()), *self._uses.get(plain_url(picture.url), ())]
 
 
-async def parts_of(read: Callable[[str | None], Any]) -> AsyncIterator[Sequence[Any]]:
-    """Yield the parts of a connector's list, to its end."""
-    cursor: str | None = None
-    while True:
-        part = await read(cursor)
-        yield part.found
-        if (cursor := part.cursor) is None:
-            return
-
-
 async def find_pictures(site: Connector, options: Mapping[str, Any]) -> AsyncIterator[list[NewChange]]:
     """Yield the pictures that lack a text, a part of the library at a time.
 
     `options`: `posts` (targets; empty: all) that have to show them."""
     uses, named = Uses(), set(options.get("posts") or ())
-    async for posts in parts_of(site.list_posts):
+    async for posts in site.list_posts():
         for post in posts:
             uses.add(post)
-    async for pictures in parts_of(site.list_pictures):
+    async for pictures in site.list_pictures():
         found = [(one, uses.of(one)) for one in pictures]
         wanted = [(one, of) for one, of in found if not named or named & {use.post for use in of}]
         yield [change for one, of in wanted if (change := _change(one, of)) is not None]
@@ -92,7 +82,7 @@ async def find_posts(site: Connector, options: Mapping[str, Any], facts: SiteFac
 
     `options`: `parts` (fields of posts), `posts` (targets or addresses; empty: all)."""
     named = set(options.get("posts") or ())
-    async for posts in parts_of(site.list_posts):
+    async for posts in site.list_posts():
         chosen = [one for one in posts if (named & {one.target, one.url} if named else one.is_published)]
         yield [
             _part(post, part, facts)

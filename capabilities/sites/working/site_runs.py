@@ -85,10 +85,12 @@ class SiteRuns:
             database.run(runs.put_back(run, after))
 
     async def _kept(self, database: Database, run: Run, site: Site) -> timedelta:
-        """Take a step, and keep its run meanwhile. Raises SiteTrouble when the run was ended or undone."""
+        """Take a step, and keep its run meanwhile. Raises SiteTrouble when the run was ended while it was read.
+
+        A write isn't cut off, as the site may still carry it out: `Writer` stops after it."""
         step = asyncio.create_task(self._steps[run.state](database, run, site))
         while not (await asyncio.wait([step], timeout=KEEP.total_seconds()))[0]:
-            if not database.run(runs.renew(run)):
+            if not database.run(runs.renew(run)) and run.state in ("finding", "proposing"):
                 step.cancel()
                 await asyncio.wait([step])
                 raise SiteTrouble("The run was ended.", code="site_run_ended", passes=True)
@@ -131,7 +133,7 @@ class SiteRuns:
             self._go_on(database, run)
             return AT_ONCE
         async with open_site(site, self._settings) as opened:
-            await Writer(database, opened, self._special).write(changes)
+            await Writer(database, run, opened, self._special).write(changes)
         return AT_ONCE
 
     async def _undo(self, database: Database, run: Run, site: Site) -> timedelta:
@@ -140,7 +142,7 @@ class SiteRuns:
             database.run(runs.move(run.id, of=["undoing"], to="undone"))
             return AT_ONCE
         async with open_site(site, self._settings) as opened:
-            await Writer(database, opened, self._special).undo(changes)
+            await Writer(database, run, opened, self._special).undo(changes)
         return AT_ONCE
 
     def _go_on(self, database: Database, run: Run) -> None:

@@ -13,7 +13,7 @@ from capabilities.index_check.requests.request import IndexCheckRequest
 from capabilities.index_check.settings import IndexLimits, SubmissionSettings
 from capabilities.sites import runs
 from capabilities.sites.connectors.connector import SitePost
-from capabilities.sites.posts import NewPost, WatchedPost, add_posts, end_post, list_posts
+from capabilities.sites.posts import WatchedPost, add_posts, end_post, list_posts
 from capabilities.sites.runs import Task
 from capabilities.sites.sites import Site, claim_watched, note_watched, open_site
 from models.sites import OPEN, WORKING
@@ -56,7 +56,7 @@ class SiteWatch:
     async def _look(self, database: Database, site: Site) -> Mapping[str, Any]:
         """Return how far the watch has come."""
         async with open_site(site, self._settings) as opened:
-            posts: Sequence[SitePost] = [one for one in (await opened.list_posts(None)).found if one.is_published]
+            posts = [one for one in await anext(opened.list_posts()) if one.is_published]
         known = site.watched or {}
         seen = dict.fromkeys(known.get("seen") or ())
         if known.get("seen") is not None:  # else: posts from before the watch are left alone
@@ -65,8 +65,7 @@ class SiteWatch:
             if begun is None:
                 note = "New posts wait until you have reviewed the open run."
                 return {**known, "note": note}
-            found = [NewPost(one.target, one.url, one.title) for one in new]
-            database.run(add_posts(site.id, found, begun))
+            database.run(add_posts(site.id, new, begun))
         for post in database.run(list_posts(site.id, is_open=True, limit=MOST_SEEN)):
             if self._has_ended(database, post):
                 try:

@@ -10,6 +10,7 @@ from capabilities.sites.changes import Change, note_outcome
 from capabilities.sites.connectors.connector import Connector, Values
 from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.markup import fill_alts, is_same_text, put_back, replaced
+from capabilities.sites.runs import Run, renew
 from pipeline.database import Database
 
 #: Objects that are written at once: a shared host has few processes.
@@ -109,10 +110,11 @@ class Field(Protocol):
 
 
 class Writer:
-    """Writes and undoes changes of one site; `special` are the fields that are not plain."""
+    """Writes and undoes changes of a run, until that is ended; `special` are the fields that are not plain."""
 
-    def __init__(self, database: Database, site: Connector, special: Mapping[str, Field]) -> None:
+    def __init__(self, database: Database, run: Run, site: Connector, special: Mapping[str, Field]) -> None:
         self._database = database
+        self._run = run
         self._site = site
         self._special = special
         self._plain: Field = PlainField()
@@ -135,7 +137,8 @@ class Writer:
         async def one(of_object: list[Change]) -> None:
             async with room:
                 for change in of_object:
-                    await self._one(change, do)
+                    if self._database.run(renew(self._run)):
+                        await self._one(change, do)
 
         try:
             async with asyncio.TaskGroup() as group:

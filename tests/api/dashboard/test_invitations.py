@@ -9,8 +9,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 from browser import Browser, hidden_field, sign_in
+from chromium import chromium, reader
 from http_service import Answer, Service
 from payers import Payer, add_person, open_account
+from playwright.sync_api import expect
 
 from pipeline.accounts.audit import forget_events
 from pipeline.database import Database, Statement
@@ -108,6 +110,40 @@ def test_a_wrong_invitation_is_refused_in_words(owner: Browser, wrong: dict[str,
     assert re.search("is no e-mail address|There is no (role|change)", owner.get(PEOPLE).body.decode())
 
 
+def test_the_life_of_an_invitation_in_chromium(owner: Browser, service: Service, client: Payer) -> None:
+    email, address = an_email(), f"http://127.0.0.1:{service.port}"
+    with chromium() as browser, reader(browser, address) as inviting, reader(browser, address) as invited:
+        inviting.page.on("dialog", lambda dialog: dialog.accept())
+        cookies = owner.cookies.items()
+        inviting.context.add_cookies([{"name": name, "value": value, "url": address} for name, value in cookies])
+        page = inviting.open(PEOPLE)
+        page.get_by_label("E-mail").fill(email)
+        page.get_by_label("Role", exact=True).select_option("viewer")
+        page.get_by_role("button", name="Make a link").click()
+        link = page.locator("#invited code").inner_text()
+        expect(page.get_by_role("row", name=email)).to_contain_text("viewer")
+
+        theirs = invited.open(link.removeprefix(address))
+        theirs.get_by_label("Your name").fill("Ann")
+        theirs.get_by_label("New password").fill(PASSWORD)
+        theirs.get_by_role("button", name="Join").click()
+        expect(theirs.get_by_role("status")).to_contain_text("Welcome to Tester")
+        links = theirs.get_by_role("navigation", name="Pages")
+        expect(links.get_by_role("link", name="Jobs")).to_be_visible()
+        expect(links.get_by_role("link", name="Keys")).to_have_count(0)
+
+        page = inviting.open(PEOPLE)
+        page.get_by_role("combobox", name=f"Role of {email}").select_option("owner")
+        page.get_by_role("row", name=email).get_by_role("button", name="Change").click()
+        expect(page.get_by_role("status")).to_contain_text(f"{email} is now owner")
+        theirs.reload()
+        expect(links.get_by_role("link", name="Keys")).to_be_visible()
+        page.get_by_role("row", name=email).get_by_role("button", name="Remove").click()
+        expect(page.get_by_role("status")).to_contain_text(f"{email} was removed")
+        theirs.reload()
+        expect(theirs).to_have_url(re.compile("/dashboard/sign-in"))
+
+
 def exported(owner: Browser, query: str = "") -> list[list[str]]:
     answer = owner.get(f"{PEOPLE}/log/export{query}")
     assert answer.status == 200
@@ -170,6 +206,13 @@ def test_the_log_tells_a_day_of_an_account(
     assert ("from owner, to viewer" in page, "signed in" in page.partition("<tbody>")[2]) == (True, False)
     stranger = sign_in(service, api_database, open_account(api_database))
     assert len(exported(stranger)) == 2
+
+    answer = service.get("/account/audit?limit=2&q=Tester", client.api_key)
+    assert [(one["action"], one["subject"]) for one in answer.json] == [("exported", "log")] * 2
+    further = service.get(re.findall("<(.+)>", answer.headers["link"])[0], client.api_key)
+    assert [one["action"] for one in further.json] == ["exported", "person removed"]
+    limited = service.post("/keys", {"name": "l", "requests_per_minute": 9}, client.api_key).json["api_key"]
+    assert service.get("/account/audit", limited).status == 403
 
 
 def test_the_log_is_only_added_to_and_forgets_what_is_old(

@@ -67,7 +67,7 @@ def made(resources: Resources, spoken: Any, **fields: Any) -> tuple[MadeBook, by
         BookPart(title=title, sounds=(one.artifact,), scripts=(one.script,), engines=one.engines)
         for title, one in zip(titles, passages, strict=True)
     )
-    given = BookFileInput(title='A "book" <1>', author="A & B", language="en", parts=parts, **fields)
+    given = BookFileInput(title='A "book" <1>', author="A & B", language="en", parts=parts, report=True, **fields)
     handler = BookFileHandler(resources)
     handler.setup()
     (done,) = handler.run([Store(given, stored)])

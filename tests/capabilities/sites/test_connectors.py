@@ -13,7 +13,6 @@ from wordpress_site import WordPress, image_block
 from capabilities.sites.connectors import open_connector, wordpress
 from capabilities.sites.connectors.connector import Connector, SiteFacts
 from capabilities.sites.connectors.trouble import SiteTrouble
-from capabilities.sites.working.finding import parts_of
 from pipeline.settings.fields import FetchSettings
 
 OPEN = FetchSettings(allow_networks="127.0.0.0/8")
@@ -72,7 +71,7 @@ def test_a_library_is_read_a_page_at_a_time_each_picture_once(
 
     async def read(site: Connector) -> list[list[str]]:
         await site.look_up()
-        return [[one.target for one in part] async for part in parts_of(site.list_pictures)]
+        return [[one.target for one in part] async for part in site.list_pictures()]
 
     found = run_with("wordpress", site_wordpress.url, login, SiteFacts())(read)
     assert found == [added[:2], added[2:4], added[4:]]

@@ -208,7 +208,7 @@ def test_a_sweep_that_is_killed_anywhere_goes_on_and_charges_once(
     media = [site_wordpress.add_picture(f"boat{n}.jpg", picture(n)) for n in range(4)]
     site_wordpress.add_post("Regatta", "".join(map(image_block, media)))
     before = snapshot(site_wordpress)
-    real = {name: getattr(Connector, name) for name in ("list_pictures", "write")}
+    real = {name: getattr(Connector, name) for name in ("look_up", "write")}
     calls = dict.fromkeys(real, 0)
 
     def dying(name: str) -> Any:
@@ -254,20 +254,20 @@ def test_a_slow_site_keeps_its_run_claimed_and_an_undo_meanwhile_stops_the_writi
     monkeypatch.setattr("capabilities.sites.runs.CLAIM", timedelta(seconds=0.3))
     monkeypatch.setattr("capabilities.sites.working.site_runs.KEEP", timedelta(seconds=0.1))
     monkeypatch.setattr("capabilities.sites.working.writing.AT_ONCE", 1)
-    real, others = Connector.write, list[Run | None]()
+    real, sent, others = Connector.write, list[str](), list[Run | None]()
 
-    async def slow(site: Connector, *given: Any) -> Any:
-        answer = await real(site, *given)
-        await asyncio.sleep(0.6)  # twice the claim
-        others.append(system.database.run(runs.claim_run()))
-        if len(others) == 1:
+    async def slow(site: Connector, target: str, values: Any) -> Any:
+        sent.append(values["alt_text"])
+        if len(sent) == 1:
+            await asyncio.sleep(0.6)  # twice the claim
+            others.append(system.database.run(runs.claim_run()))
             system.database.run(runs.begin_undo(system.site().id))
-            await asyncio.sleep(5)
-        return answer
+        return await real(site, target, values)
 
     monkeypatch.setattr(Connector, "write", slow)
     assert write(system, run).state == "undone"
-    assert others[0] is None
+    assert others == [None]
+    assert sent == ["A boat called boat0", ""]
     assert [site_wordpress.alt_text(one) for one in media] == ["", ""]
 
 

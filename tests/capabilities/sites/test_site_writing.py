@@ -1,13 +1,14 @@
 """Fields of posts and pictures: whose text stands there, and what undo restores, without a site."""
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from capabilities.sites.changes import Change
-from capabilities.sites.connectors.connector import Connector, Part, SiteFacts, Values
+from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePost, Values
 from capabilities.sites.feeds import Episode
 from capabilities.sites.markup import put_back, replaced
 from capabilities.sites.working.finding import mentioned
@@ -23,8 +24,8 @@ class Memory(Connector):
     async def look_up(self) -> SiteFacts:
         return SiteFacts()
 
-    async def list_posts(self, cursor: str | None) -> Part:
-        return Part((), None)
+    async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        yield ()
 
     async def read(self, target: str) -> Values:
         return dict(self.values)

@@ -13,7 +13,7 @@ from mail_host import MailHost, mail_host
 from payers import owner_of
 from workbench import Workbench
 
-from pipeline.accounts.audit import Action, Actor, note
+from pipeline.accounts.audit import ADDRESS, Action, Actor, note
 from pipeline.accounts.sign_in import set_email
 from pipeline.database import Database, Statement
 from pipeline.notices.choices import AT_ONCE, DAILY, choose, end_choice, find_choice, set_low_balance
@@ -113,7 +113,8 @@ def test_events_of_each_source_come_in_one_daily_mail(person: Person, bench: Wor
     for _ in range(21):
         bench.job_of(1)
         bench.report(bench.claim_one(), "failed")
-    actor = Actor(person.account, person.id, address="198.51.100.7")
+    actor = Actor(person.account, person.id)
+    ADDRESS.set("198.51.100.7")
     person.database.run(note(actor, Action.SIGNED_IN))
     person.database.run(note(actor, Action.SIGNED_IN))  # from a known address
     watch_a_page(person, bench)

@@ -86,3 +86,11 @@ def test_factors_are_reset_and_noted(pressroom: Callable[..., Ran], database: Da
     sql = "SELECT actor, subject FROM audit_event WHERE account_id = %(id)s AND action = 'second factors reset'"
     noted = database.run(Statement(sql, {"id": person.account_id}))
     assert noted == [{"actor": "pressroom", "subject": "eve@example.com"}]
+
+
+def test_people_are_listed_and_invited(pressroom: Callable[..., Ran]) -> None:
+    pressroom("accounts", "create", "Eve", "--email", "eve@example.com")
+    ran = pressroom("people", "invite", "Eve", "Finn@example.com", "--role", "viewer")
+    assert "/dashboard/invitation?token=" in ran.out
+    assert "owner" in pressroom("people", "list", "eve@example.com").out
+    assert "is in this account already" in pressroom("people", "invite", "Eve", "eve@example.com").err

@@ -7,9 +7,9 @@ from uuid import UUID
 import falcon
 import falcon.asgi
 
+from api.accounts.audit import BEFORE, read_wanted
 from api.accounts.usage.documents import csv_lines
 from api.dashboard.rendering import render
-from api.http.parameters import SINCE, UNTIL, choice, text, uuid
 from api.services.resource import Resource
 from pipeline.accounts.audit import COLUMNS, Action, Wanted, cells, list_events, note
 from pipeline.database import AsyncDatabase
@@ -17,15 +17,7 @@ from pipeline.database import AsyncDatabase
 PATH = "/dashboard/people/log"
 LINES = 50
 EXPORTED_AT_ONCE = 1_000
-SEARCH = text("q", "A part of who, what or the address.", longest=200)
-ACTION = choice("action", "What was done.", tuple(Action))
-BEFORE = uuid("before", "The last event of the page before.", "Follow the link to older events.")
 FIELDS = ("q", "action", "from", "to")
-
-
-def read_wanted(req: falcon.asgi.Request) -> Wanted:
-    """Return the events that a query asks for. Raises ParameterInvalid."""
-    return Wanted(SEARCH.read(req) or "", ACTION.read(req) or "", SINCE.read(req), UNTIL.read(req))
 
 
 class Log(Resource):
