@@ -14,7 +14,8 @@ from pipeline.subtitles.subtitles import subtitles, vtt
 #: A chapter's frames of AAC, each with a header, so that chapters can be put together.
 #: The default coder takes 2.6 times as long.
 AAC = ("-c:a", "aac", "-aac_coder", "fast", "-b:a", "96k", "-f", "adts", "fd:")
-M4B = ("-c:a", "copy", "-brand", "M4B ", "-f", "ipod", "fd:")
+#: AAC's clock has 28,224,000 ticks a second, by which a chapter's length of 32 bits would end at 152 s.
+M4B = ("-c:a", "copy", "-movie_timescale", "1000", "-brand", "M4B ", "-f", "ipod", "fd:")
 MP3 = ("-c:a", "libmp3lame", "-b:a", "192k", "-f", "mp3", "fd:")
 
 

@@ -80,6 +80,7 @@ class ShownChapter(PlannedChapter):
 
     number: int
     seconds: int = Field(description="How long it will last, about.")
+    warning: str | None  # always there
 
 
 class BookPlan(BaseModel):

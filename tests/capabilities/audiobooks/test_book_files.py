@@ -161,6 +161,22 @@ def test_chapters_encoded_apart_begin_where_the_m4b_says(resources: Resources, s
     assert first == pytest.approx(HEAD.total_seconds(), abs=0.15)
 
 
+def test_a_long_chapter_ends_where_it_does(resources: Resources, spoken: Any, tmp_path: Path) -> None:
+    """Beyond 152 s, all later chapters began at the same moment."""
+    stored, (first, second) = spoken
+    parts = (BookPart(title="1", sounds=(first.artifact,) * 40), BookPart(title="2", sounds=(second.artifact,)))
+    handler = BookFileHandler(resources)
+    handler.setup()
+    (done,) = handler.run([Store(BookFileInput(parts=parts, report=True), stored)])
+    (file := tmp_path / "book.m4b").write_bytes(stored[done.output.artifact])
+    probe = [imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-i", file]
+    said = subprocess.run(probe, capture_output=True, text=True, check=False).stderr
+    starts = [float(start) for start in re.findall(r"Chapter #0:\d+: start ([\d.]+)", said)]
+    length = done.output.chapters[0].seconds
+    assert length > 200
+    assert starts == pytest.approx([0, length], abs=0.05)
+
+
 def test_the_mark_of_a_chapter_follows_who_spoke_it(resources: Resources, spoken: Any) -> None:
     stored, (first, second) = spoken
     parts = tuple(
