@@ -28,6 +28,7 @@ class MailHost:
     port: int = 0
     certificate: Path = Path()
     messages: list[EmailMessage] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
 
     async def handle_DATA(  # noqa: N802  aiosmtpd's name
@@ -39,6 +40,7 @@ class MailHost:
         assert isinstance(message, EmailMessage)
         assert envelope.rcpt_tos == [message["To"]]
         self.messages.append(message)
+        self.raw.append(envelope.content)
         return "250 taken"
 
     def settings(self) -> dict[str, Any]:

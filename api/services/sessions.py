@@ -167,7 +167,8 @@ class Sessions:
             browser=browser,
             address=client_address(req, self._proxies),
         )
-        begun, _ = await self._database.run_together([beginning, tell_of_sign_in(account_id, person_id, browser)])
+        telling = tell_of_sign_in(account_id, person_id, browser)
+        begun: bool = (await self._database.run_together([beginning, telling]))[0]
         if begun:
             self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)
         return begun

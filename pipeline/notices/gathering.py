@@ -38,11 +38,11 @@ def gather(database: Database, public_url: str | None) -> int:
     """Tell webhooks of low balances and, with a public URL, write the mails that people want; returns how many.
 
     Several may gather at once: each locks the choices that it works on."""
-    for fell in database.run(note_low_balances()):
-        data = {"available": fell["available"], "low_balance": fell["low_balance"]}
-        database.run(
-            add_to_account(fell["account_id"], BALANCE.event, event_body(BALANCE.event, data, datetime.now(UTC)))
-        )
+    with database.transaction() as transaction:
+        for fell in transaction.run(note_low_balances()):
+            data = {"available": fell["available"], "low_balance": fell["low_balance"]}
+            body = event_body(BALANCE.event, data, datetime.now(UTC))
+            transaction.run(add_to_account(fell["account_id"], BALANCE.event, body))
     if public_url is None:
         return 0
     made = (_gather_one(database, public_url.rstrip("/")) for _ in range(MOST_CHOICES))

@@ -3,6 +3,8 @@
 import smtplib
 import ssl
 from datetime import timedelta
+from email.errors import MessageError
+from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, parseaddr
@@ -21,6 +23,8 @@ log = get_logger(__name__)
 
 #: Mails for one connection.
 AT_ONCE = 20
+#: Links stay on one line: folded, they would be encoded, and no mail program would find them.
+POLICY = SMTP.clone(max_line_length=998)
 #: The most that a mail takes, in timeouts: each step of the exchange has its own.
 STEPS = 8
 
@@ -86,7 +90,7 @@ class MailSending:
             with MailServer(self._mail) as server:
                 while left:
                     mail = left[0]
-                    error, is_final = _try(server, self.message(mail))
+                    error, is_final = self._try(server, mail)
                     state = database.run(report_mail(mail, error, is_final=is_final))
                     left.pop(0)
                     log.info("mail sent", mail=str(mail.id), attempts=mail.attempts, state=state)
@@ -95,11 +99,32 @@ class MailSending:
             for mail in left:
                 database.run(report_mail(mail, f"{self._mail.host} did not take it: {error}"))
 
+    def _try(self, server: MailServer, mail: Mail) -> tuple[str | None, bool]:
+        """Send a mail; return why it was not taken, and whether trying again is in vain.
+
+        Raises OSError or SMTPServerDisconnected where the connection is gone."""
+        try:
+            server.send(self.message(mail))
+        except smtplib.SMTPServerDisconnected:
+            raise
+        except smtplib.SMTPRecipientsRefused as error:
+            code, text = next(iter(error.recipients.values()))
+            return f"{code} {_text(text)}", code >= 500
+        except smtplib.SMTPDataError as error:
+            return f"{error.smtp_code} {_text(error.smtp_error)}", error.smtp_code >= 500
+        except smtplib.SMTPException as error:
+            return str(error), False
+        except (ValueError, MessageError) as error:  # of the address; OSErrors are of the connection
+            return f"Nobody can be written to at {mail.email!r}: {error}", True
+        return None, False
+
     def message(self, mail: Mail) -> EmailMessage:
-        """Return a mail as it is sent; its Message-ID is the same in each try."""
-        message = EmailMessage(policy=SMTP)
+        """Return a mail as it is sent; its Message-ID is the same in each try. Raises ValueError or MessageError."""
+        if not mail.email:
+            raise ValueError("they have no e-mail address")
+        message = EmailMessage(policy=POLICY)
         message["From"] = self._mail.sender
-        message["To"] = mail.email
+        message["To"] = Address(addr_spec=mail.email)
         message["Subject"] = mail.subject
         message["Date"] = formatdate()
         message["Message-ID"] = f"<{mail.id}@{parseaddr(self._mail.sender or '')[1].rpartition('@')[2]}>"
@@ -110,26 +135,6 @@ class MailSending:
             message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
         message.set_content(mail.body)
         return message
-
-
-def _try(server: MailServer, message: EmailMessage) -> tuple[str | None, bool]:
-    """Send a message; return why it was not taken, and whether trying again is in vain.
-
-    Raises OSError or SMTPServerDisconnected where the connection is gone."""
-    if not message["To"]:
-        return "The person has no e-mail address.", True
-    try:
-        server.send(message)
-    except smtplib.SMTPServerDisconnected:
-        raise
-    except smtplib.SMTPRecipientsRefused as error:
-        code, text = next(iter(error.recipients.values()))
-        return f"{code} {_text(text)}", code >= 500
-    except smtplib.SMTPDataError as error:
-        return f"{error.smtp_code} {_text(error.smtp_error)}", error.smtp_code >= 500
-    except (smtplib.SMTPException, ValueError) as error:
-        return str(error), False
-    return None, False
 
 
 def _text(answer: bytes | str) -> str:

@@ -41,6 +41,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MailHost]:
 def host(running: MailHost) -> MailHost:
     running.messages.clear()
     running.answers.clear()
+    running.raw.clear()
     return running
 
 
@@ -98,6 +99,7 @@ def test_a_low_balance_is_told_once(person: Person, host: MailHost) -> None:
     assert ["- 1000 credits are left; the limit is 2000.", f"  {URL}/dashboard/usage"] == body.splitlines()[2:4]
     assert f"{URL}/dashboard/account/notices" in body
     assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert f"\nList-Unsubscribe: <{URL}/".encode() in host.raw[0].replace(b"\r", b"")  # not folded, not encoded
     stop = message["List-Unsubscribe"].strip("<>")
     assert stop.startswith(f"{URL}/dashboard/notices/stop?token=")
     token = UUID(stop.partition("token=")[2])
@@ -181,6 +183,17 @@ def test_a_sender_that_dies_before_it_notes_a_mail_repeats_it_with_the_same_id(p
     sending(host).work(person.database)
     first, second = host.messages
     assert first["Message-ID"] == second["Message-ID"] == f"<{mail.id}@example.org>"
+
+
+def test_an_address_that_is_none_costs_no_other_mail(person: Person, host: MailHost) -> None:
+    let_balance_fall(person)
+    person.database.run(set_email(person.id, "a,b@example.org"))
+    for _ in range(2):
+        sending(host).work(person.database)
+        person.let_time_pass()
+    ((state, error),) = person.mails()
+    assert state == "failed"
+    assert "Nobody can be written to at 'a,b@example.org'" in (error or "")
 
 
 def test_a_server_that_hangs_or_lies_about_itself_costs_a_try(person: Person, host: MailHost, tmp_path: Path) -> None:
