@@ -15,7 +15,7 @@ def tell_of_sign_in(account_id: UUID, person_id: UUID, browser: str) -> Statemen
     data = {"person_id": person_id, "address": ADDRESS.get(), "browser": browser}
     return Statement(
         "INSERT INTO webhook_delivery (id, account_id, webhook_id, url, event, body)"
-        " SELECT gen_random_uuid(), a.id, w.id, w.url, %(event)s, %(body)s FROM account a"
+        " SELECT gen_random_uuid(), a.id, w.id, w.url, %(event)s::text, %(body)s::text FROM account a"
         " JOIN webhook w ON w.account_id = a.id AND (w.of_account OR w.id = a.webhook_id)"
         " WHERE a.id = %(account)s AND w.url IS NOT NULL AND (w.events IS NULL OR %(event)s::text = ANY (w.events))"
         " AND 1 = (SELECT count(*) FROM (SELECT FROM audit_event WHERE person_id = %(person)s AND action = %(action)s"

@@ -56,7 +56,8 @@ def every_path() -> Iterator[tuple[str, str]]:
     pages = {path: resource for path, resource in load_resources().items() if path != "/"}
     families: dict[str, Any] = {path: one for family in load_routes() for path, one in family.RESOURCES.items()}
     open_to_all = ("/certificate", "/episodes", "/feeds", "/files", "/healthz", "/metrics", "/player.js", "/readyz",
-                   "/tts/voices", "/verify-key", "/v1", "/dashboard/notices/stop", "/dashboard/static", "/sites/{site_id}/published")  # fmt: skip
+                   "/tts/voices", "/verify-key", "/v1", "/dashboard/notices/stop", "/dashboard/static",
+                   "/sites/{site_id}/published")  # fmt: skip
     for path, resource in {**pages, **RESOURCES, **families}.items():
         for method in methods_of(resource):
             if not below(path, open_to_all) and not path.startswith("/feeds/"):

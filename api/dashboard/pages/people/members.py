@@ -7,7 +7,7 @@ import falcon.asgi
 from api.dashboard.forms import Form, read_form
 from api.dashboard.members import change_role, read_role, remove
 from api.dashboard.page import NavigationSection, Page
-from api.dashboard.pages.invitation import INVITATION
+from api.dashboard.pages.links.invitation import INVITATION
 from api.dashboard.rendering import redirect, render
 from api.http.address import base_url
 from api.services.resource import Resource

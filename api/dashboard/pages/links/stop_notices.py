@@ -13,7 +13,6 @@ from pipeline.errors import NotFound
 from pipeline.notices.choices import end_choice, find_choice
 from pipeline.notices.sources import sources
 
-IS_PUBLIC = True
 PATH = "/dashboard/notices/stop"
 
 

@@ -17,7 +17,6 @@ from pipeline.accounts.people import MAX_NAME, Invitation, accept, add_person, f
 from pipeline.accounts.sessions import Session
 from pipeline.errors import Forbidden, InvalidRequest
 
-IS_PUBLIC = True
 INVITATION = "/dashboard/invitation"
 
 
