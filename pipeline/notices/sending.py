@@ -51,7 +51,7 @@ class MailServer:
                 self._smtp.starttls(context=context)
             if wanted.user is not None and wanted.password is not None:
                 self._smtp.login(wanted.user, wanted.password.get_secret_value())
-        except BaseException:
+        except (OSError, smtplib.SMTPException):
             self._smtp.close()
             raise
         return self
