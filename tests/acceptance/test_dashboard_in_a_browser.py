@@ -93,7 +93,7 @@ def service(dashboard: Running) -> Running:
 def test_a_link_signs_in_once_and_a_password_always(service: Running, browser: Browser, state: object) -> None:
     with reader(browser, service.address) as visitor:
         visitor.open((service.data / "first-sign-in").read_text().strip().removeprefix(service.address))
-        visitor.page.get_by_role("button", name="Sign in").click()
+        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
         expect(visitor.page.get_by_text("This link was used")).to_be_visible()
         visitor.excuse("403")
         before = visitor.context.cookies()
@@ -101,11 +101,11 @@ def test_a_link_signs_in_once_and_a_password_always(service: Running, browser: B
         visitor.open("/dashboard/keys")
         visitor.page.get_by_role("textbox", name="E-mail").fill(EMAIL)
         visitor.page.get_by_label("Password", exact=True).fill("wrong")
-        visitor.page.get_by_role("button", name="Sign in").click()
+        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
         expect(visitor.page.get_by_role("alert")).to_contain_text("don't belong together")
         visitor.excuse("403")
         visitor.page.get_by_label("Password", exact=True).fill(PASSWORD)
-        visitor.page.get_by_role("button", name="Sign in").click()
+        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
         expect(visitor.page).to_have_url(f"{service.address}/dashboard/keys")
 
         (session,) = [one for one in visitor.context.cookies() if one not in before and "session" in one["name"]]
@@ -477,8 +477,8 @@ def test_what_anybody_has_written_is_shown_as_text(service: Running, browser: Br
             assert page.evaluate("window.ran ?? null") is None, where
             assert page.locator("[onerror], main script").count() == 0, where
 
-        owner.open(f"/dashboard/sign-in/link?token={token}").get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("heading", name="Account")).to_be_visible()
+        owner.open(f"/dashboard/sign-in/link?token={token}").get_by_role("button", name="Sign in", exact=True).click()
+        expect(page.get_by_role("heading", name="Account", exact=True)).to_be_visible()
         is_text("the account's name")
         owner.open("/dashboard/keys").get_by_label("Name").fill(HOSTILE)
         page.get_by_role("button", name="Create key").click()
