@@ -84,7 +84,7 @@ class Suspend(OfOperators):
 class SignIn(Action):
     """Signing in again works."""
 
-    decisive = "postgres: WITH gone AS (DELETE FROM session"
+    decisive = "postgres: end of pipeline"
 
     def prepare(self) -> None:
         self.email = f"{uuid4().hex}@example.com"
