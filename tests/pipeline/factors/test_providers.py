@@ -67,7 +67,7 @@ LIES: dict[str, dict[str, Any]] = {
     "wrong issuer": {"claims": {"iss": "https://accounts.example.org"}},
     "expired": {"claims": {"exp": int(time.time()) - 120}},
     "never expires": {"claims": {"exp": None}},
-    "from the future": {"claims": {"iat": int(time.time()) + 600}},
+    "from the future": {"claims": {"iat": int(time.time()) + 86_400}},
     "no subject": {"claims": {"sub": None}},
     "subject is a number": {"claims": {"sub": 7}},
     "subject is empty": {"claims": {"sub": ""}},
