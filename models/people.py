@@ -65,7 +65,7 @@ class InvitationRow(Row, table=True):
 
 
 class AuditEventRow(Row, table=True):
-    """What somebody has done in an account; a trigger refuses changes, and lets only old rows go.
+    """An action of somebody in an account; a trigger refuses changes, and lets only old rows go.
 
     `actor` is their e-mail, name or key as it was then: the row outlives them, so it has no foreign keys."""
 

@@ -25,7 +25,7 @@ LIMIT = limit(100, MAX_LINES)
 
 
 class AuditEvent(BaseModel):
-    """What was done, by whom and from where."""
+    """One action, by whom and from where."""
 
     id: UUID
     at: Timestamp

@@ -20,7 +20,7 @@ ADDRESS: ContextVar[str | None] = ContextVar("address", default=None)
 
 
 class Action(StrEnum):
-    """What is noted, in a reader's words."""
+    """Actions that are noted, in a reader's words."""
 
     SIGNED_IN = "signed in"
     SIGN_IN_FAILED = "sign-in failed"

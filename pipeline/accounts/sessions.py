@@ -269,7 +269,7 @@ def read_email(text: str) -> str:
 _PERSON = SQL(
     "SELECT p.id, m.account_id, p.password_hash, a.suspended_at IS NOT NULL AS is_suspended FROM person p"
     " JOIN membership m ON m.person_id = p.id JOIN account a ON a.id = m.account_id"
-    # Of several accounts the one that was joined first and is not suspended.
+    # The first account that the person joined and that is not suspended.
     " WHERE {one} ORDER BY a.suspended_at IS NOT NULL, m.created_at, m.account_id, p.id LIMIT 1"
 )
 _BY_EMAIL = _PERSON.format(one=SQL("p.email = %(email)s"))

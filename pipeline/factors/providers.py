@@ -41,7 +41,7 @@ MOST_SUBJECT_LENGTH = 255
 
 
 class ProviderRefused(Forbidden):
-    """What came from the provider proves nobody's identity."""
+    """The provider's answer proves nobody's identity."""
 
     code = "provider_refused"
 
@@ -79,7 +79,7 @@ class Provider:
 
     @property
     def name(self) -> str:
-        """What its button says; empty where no provider is set."""
+        """The text of its button; empty where no provider is set."""
         return self._settings.name if self._settings.issuer else ""
 
     def may_vouch_for(self, email: str) -> bool:

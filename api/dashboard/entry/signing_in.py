@@ -27,7 +27,7 @@ STEP_COOKIE = "pressroom_step"
 
 
 class StepCookie:
-    """What this browser has begun, by its cookie."""
+    """The sign-in that this browser has begun, by its cookie."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

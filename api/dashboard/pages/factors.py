@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What was done, in a sentence; `codes` are shown once."""
+    """A change in a sentence; `codes` are shown once."""
 
     text: str
     codes: list[str] | None = None

@@ -106,7 +106,7 @@ class FromProvider(_AtProvider):
         # A factor, or another identity, is worth more than an address: who has one links on the page.
         if await database.run(has_factor(person.id)) or await database.run(count_identities(person.id)) > 0:
             return None
-        # Whoever made the person may have chosen the password before the address was anybody's.
+        # The person who made this one may have chosen the password before the address was proven.
         linking = link_identity(person.id, identity.issuer, identity.subject)
         actor = Actor(person.account_id, person.id)
         linking = noted(linking, actor, Action.PROVIDER_LINKED, identity.subject, by_email=True)
