@@ -50,6 +50,7 @@ def test_jobs_in_flight_survive_an_upgrade(old_code: Path, tmp_path: Path, monke
     with system(
         data, *only("synthesis"), extra={**ESPEAK, "PYTHONPATH": str(old_code)}, answers="/healthz", is_first=True
     ) as before:
+        wait_for((data / "first-key").exists)  # the old API answers before the first account is made
         key = (data / "first-key").read_text().strip()
         jobs = [
             before.submit({"text": f"{number}. {TEXT}"}, "/tts", X_API_Key=key, Idempotency_Key=keys[number])
