@@ -10,6 +10,8 @@ SECONDS ?= 60
 ONLY ?=
 # Planted faults, which the tests of the life cycle must notice.
 FAULTS := tests/pipeline/lifecycle/test_faults.py
+PARTS ?= tests/faults $(FAULTS)
+SITTING ?= inf
 HOURS ?= 2
 SEEDS ?= 10000
 FIRST ?= 0
@@ -28,6 +30,8 @@ HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_s
 	tests/workers/engines/endpoints/test_endpoint_client.py \
 	tests/api/webhooks/test_hostile_addresses.py tests/api/work/test_links_in_answers.py tests/api/accounts/test_limited_keys.py \
 	tests/api/jobs/test_jobs.py tests/api/dashboard/test_dashboard.py tests/api/dashboard/test_sign_in.py tests/api/dashboard/test_operator_pages.py \
+	tests/api/dashboard/test_roles.py tests/api/dashboard/test_invitations.py \
+	tests/api/dashboard/test_second_factor.py tests/api/dashboard/test_provider_sign_in.py tests/pipeline/factors/test_providers.py \
 	tests/api/http/test_memory.py tests/api/http/test_connections.py tests/api/http/test_incoming.py \
 	tests/pipeline/accounts/test_sessions.py tests/workers/models \
 	tests/pipeline/settings/test_settings.py tests/pipeline/storage/test_artifacts.py tests/scripts/system/test_folders.py \
@@ -79,8 +83,8 @@ test: install-test  ## run all tests, several files at a time (PYTEST_ARGS=-x; P
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --durations=20 $(PYTEST_ARGS)
 
 faults: install-test  ## strike a whole system with faults for 80 minutes (SECONDS=15 MINUTES=3 KILLS=300: 20 minutes; ONLY=Redis)
-	rm -f out/faults-*.md
-	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' $(BIN)/python -m pytest tests/faults $(FAULTS) -m '' -n 0 -s
+	$(if $(GO_ON)$(filter command line,$(origin PARTS)),,rm -f out/faults-*.md)
+	CRASH_POINTS=$(CRASH_POINTS) KILLS=$(KILLS) MINUTES=$(MINUTES) SECONDS=$(SECONDS) ONLY='$(ONLY)' SITTING=$(SITTING) GO_ON=$(GO_ON) $(BIN)/python -m pytest $(PARTS) -m '' -n 0 -s
 
 ghost: install-test  ## test the connector of Ghost with a real one (once: 880 MB, three minutes)
 	$(BIN)/python tests/ghost_site.py

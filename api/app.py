@@ -10,6 +10,7 @@ from falcon.routing import map_http_methods
 
 from api.capabilities import load_routes, load_try_pages
 from api.dashboard import Dashboard, load_navigation
+from api.http.address import Network, client_address
 from api.http.answer_middleware import Compression, CrossOrigin
 from api.http.middleware import RequestMiddleware
 from api.http.request_context import context_of
@@ -25,6 +26,7 @@ from api.services.key_routes import limitable_routes
 from api.services.services import Services
 from api.work.streamed_work import StreamedWork
 from api.work.work import Work
+from pipeline.accounts.audit import ADDRESS
 from pipeline.database import AsyncDatabase
 from pipeline.registry import Kinds, own_kinds
 from pipeline.settings import Settings
@@ -32,7 +34,10 @@ from pipeline.storage.artifacts import Artifacts
 
 
 class RoutingMiddleware:
-    """Notes the path template of each request; refuses methods that HTTP does not have."""
+    """Notes the path template of each request, and its address; refuses methods that HTTP does not have."""
+
+    def __init__(self, proxies: list[Network]) -> None:
+        self._proxies = proxies
 
     async def process_resource(
         self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, params: dict[str, str]
@@ -42,6 +47,7 @@ class RoutingMiddleware:
         Raises HTTPMethodNotAllowed, where Falcon would answer 400."""
         resp.context.request = req  # links in the answer lead to where it was sent
         context_of(req).route = req.uri_template or "unmatched"
+        ADDRESS.set(client_address(req, self._proxies))
         if req.method not in falcon.COMBINED_METHODS:
             raise falcon.HTTPMethodNotAllowed([*sorted(map_http_methods(resource)), "OPTIONS"])
 
@@ -64,7 +70,7 @@ def create_app(
     services = Services(settings, database=database, client=client, artifacts=artifacts, kinds=kinds)
     dashboard = Dashboard(services)
     compression = Compression(from_bytes=settings.api.compress_from_bytes)
-    middleware: list[Any] = [services, RoutingMiddleware(), dashboard.guard, compression]
+    middleware: list[Any] = [services, RoutingMiddleware(services.proxies), dashboard.guard, compression]
     if settings.api.cors_origins:
         middleware.append(CrossOrigin(settings.api.cors_origins))
     app: falcon.asgi.App[Any, Any] = falcon.asgi.App(middleware=middleware)

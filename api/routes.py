@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from api.accounts.account import VerifyKey
+from api.accounts.audit import RESOURCES as AUDIT
 from api.accounts.keys.resources import RESOURCES as KEYS
 from api.accounts.usage.resources import RESOURCES as USAGE
 from api.health import Alive, Exposition, Ready
@@ -16,6 +17,7 @@ from api.webhooks.resources import RESOURCES as WEBHOOKS
 from api.work.files import Files
 
 RESOURCES: Mapping[str, type[Resource]] = {
+    **AUDIT,
     **KEYS,
     **USAGE,
     **WEBHOOKS,

@@ -77,7 +77,7 @@ def _bare(content: str, number: int) -> float:
 def _memory(running: Running, *, requests: int) -> Table:
     """Return how a worker has grown over many posts, each of another title and content."""
     table = Table("Memory of a worker", f"Resident MB of the vision process after each tenth of {requests} posts.")
-    (pid,) = running.workers("vision")
+    (pid,) = running.pids("vision")
     sizes = []
     for tenth in range(10):
         for number in range(requests // 10):

@@ -1,7 +1,6 @@
-"""Start: how long a system takes until it answers, and its pools until they work, beside what their libraries take."""
+"""Start: how long a system takes until it answers, and its pools until they work."""
 
 import re
-import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,26 +9,10 @@ from tempfile import TemporaryDirectory
 from benchmarks.report import Table
 from benchmarks.systems import PATIENCE_SECONDS, Running, process_tree, processor_seconds, system
 from pipeline.operations import supervision
-from scripts.system.embedded import postgres
-from scripts.system.embedded.postgres import create_database
-from scripts.system.programs import environment, module
 
-MOST_SECONDS = 4.0
+MOST_SECONDS, MOST_POOLS_SECONDS = 4.0, 3.5
 MOST_POOL_SECONDS = 3.0
-#: The libraries of each program, without our code, settings or models.
-BASE = "psycopg, psycopg_pool, pydantic_settings, redis, structlog"
-WORKER = f"dramatiq.cli, obstore, {BASE}"
-LIBRARIES = {
-    "search_check": f"{WORKER}, aiohttp, lxml.html",
-    "synthesis": f"{WORKER}, numpy, onnxruntime, hibari, babel",
-    "transcription": f"{WORKER}, numpy, ctranslate2, faster_whisper",
-    "vision": f"{WORKER}, aiohttp, numpy, PIL.Image, fontTools.ttLib, regex",
-}
-OTHERS = {
-    "up": f"typer, {BASE}",
-    "api": f"gunicorn.app.wsgiapp, falcon.asgi, jinja2, {BASE}",
-    "sweep": f"typer, {BASE}",
-}
+POOLS = ("search_check", "synthesis", "transcription", "vision")
 READY = re.compile(r"^(\w+)\.\d+ .*pool process ready")
 
 
@@ -39,38 +22,27 @@ def measure(*, quick: bool) -> Iterator[Table]:
     with TemporaryDirectory(prefix="pressroom-benchmark-") as folder:
         data = Path(folder) / "data"
         first = _start(data)
-        raws, seconds, pools = [], [], []
-        for _ in range(rounds):
-            raws.append(_raw(data))
-            seconds.append(_start(data))
-        yield _starts(first, seconds, raws)
+        yield _starts(first, [_start(data) for _ in range(rounds)])
         with system(data) as running:
             _all_ready(running)
-            for _ in range(rounds):
-                pools.append(
-                    {queue: (_one_more(running, queue), _interpreter(LIBRARIES[queue])) for queue in LIBRARIES}
-                )
+            pools = [{pool: _one_more(running, pool) for pool in POOLS} for _ in range(rounds)]
         yield _pools(pools)
 
 
-def _starts(first: Mapping[str, float], seconds: Sequence[Mapping[str, float]], raws: Sequence[float]) -> Table:
-    table = Table(
-        "Start",
-        "From the command; raw: PostgreSQL, and an interpreter a program that imports its libraries, all at once.",
-    )
+def _starts(first: Mapping[str, float], seconds: Sequence[Mapping[str, float]]) -> Table:
+    table = Table("Start", "From the command.")
     table.say("first start: ready", f"{first['ready']:.2f} s")
     table.say("first start: all pools", f"{first['pools']:.2f} s")
-    table.bound("second start: ready", [one["ready"] for one in seconds], unit="s", most=MOST_SECONDS, raw=raws)
-    table.bound("second start: all pools", [one["pools"] for one in seconds], unit="s", raw=raws)
+    table.bound("second start: ready", [one["ready"] for one in seconds], unit="s", most=MOST_SECONDS)
+    table.bound("second start: all pools", [one["pools"] for one in seconds], unit="s", most=MOST_POOLS_SECONDS)
     table.bound("processor time of all that runs then", [one["processor"] for one in seconds], unit="s")
     return table
 
 
-def _pools(rounds: Sequence[Mapping[str, tuple[float, float]]]) -> Table:
-    table = Table("One more process of a pool, ready", "Raw: an interpreter that imports its libraries, and no model.")
-    for queue in LIBRARIES:
-        ours, raw = ([one[queue][place] for one in rounds] for place in (0, 1))
-        table.bound(queue, ours, unit="s", most=MOST_POOL_SECONDS, raw=raw)
+def _pools(rounds: Sequence[Mapping[str, float]]) -> Table:
+    table = Table("One more process of a pool, ready", "From `pressroom scale`.")
+    for pool in POOLS:
+        table.bound(pool, [one[pool] for one in rounds], unit="s", most=MOST_POOL_SECONDS)
     return table
 
 
@@ -86,7 +58,7 @@ def _start(data: Path) -> Mapping[str, float]:
 
 
 def _all_ready(running: Running) -> None:
-    _wait_for(running, dict.fromkeys(LIBRARIES, 1))
+    _wait_for(running, dict.fromkeys(POOLS, 1))
 
 
 def _one_more(running: Running, queue: str) -> float:
@@ -105,7 +77,7 @@ def _one_more(running: Running, queue: str) -> float:
 def _ready(running: Running) -> Mapping[str, int]:
     """Return how many processes of each pool have said so far that they are ready."""
     said = [found[1] for line in running.written().splitlines() if (found := READY.match(line))]
-    return {queue: said.count(queue) for queue in LIBRARIES}
+    return {queue: said.count(queue) for queue in POOLS}
 
 
 def _wait_for(running: Running, wanted: Mapping[str, int]) -> None:
@@ -113,42 +85,3 @@ def _wait_for(running: Running, wanted: Mapping[str, int]) -> None:
     while any(_ready(running)[queue] < number for queue, number in wanted.items()):
         assert time.monotonic() < until, running.written()[-2_000:]
         time.sleep(0.01)
-
-
-def _raw(data: Path) -> float:
-    """Return the seconds until PostgreSQL answers, started beside one interpreter for each program."""
-    server = postgres.server(data)
-    began = time.perf_counter()
-    started = [_importing(libraries) for libraries in (*OTHERS.values(), *LIBRARIES.values())]
-    database = subprocess.Popen(server.argv, env=server.environment, stderr=subprocess.DEVNULL)
-    try:
-        _wait_for_database(server.url)
-        for process in started:
-            assert process.wait() == 0
-        return time.perf_counter() - began
-    finally:
-        database.send_signal(server.stopped_by)
-        database.wait()
-
-
-def _interpreter(libraries: str) -> float:
-    began = time.perf_counter()
-    assert _importing(libraries).wait() == 0
-    return time.perf_counter() - began
-
-
-def _importing(libraries: str) -> "subprocess.Popen[bytes]":
-    python, isolated, *_ = module("")
-    return subprocess.Popen([python, isolated, "-c", f"import {libraries}"], env=environment())
-
-
-def _wait_for_database(url: str) -> None:
-    import psycopg
-
-    until = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            return create_database(url)
-        except psycopg.OperationalError:
-            assert time.monotonic() < until
-            time.sleep(0.02)

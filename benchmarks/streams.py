@@ -168,7 +168,7 @@ def _memory(running: Running, engine: str) -> Table:
     table = Table(
         f"Memory by {engine}", "The pool's process and its ffmpeg, the most they had above what they had idle, in MiB."
     )
-    (worker,) = running.workers("synthesis")
+    (worker,) = running.pids("synthesis")
     idle = sum(map(_resident, process_tree(worker)))
     for what, path, characters in (
         ("batch of 20,000 characters", "/tts/batch", 20_000),

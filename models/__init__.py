@@ -2,6 +2,32 @@
 
 Programs read and write rows by SQL; those of jobs, items, accounts and the ledger are `pipeline.lifecycle`'s alone."""
 
-from models import accounts, index_check, jobs, ledger, memories, operations, sites, uploads, webhooks
+from models import (
+    accounts,
+    factors,
+    index_check,
+    jobs,
+    ledger,
+    memories,
+    notices,
+    operations,
+    people,
+    sites,
+    uploads,
+    webhooks,
+)
 
-__all__ = ["accounts", "index_check", "jobs", "ledger", "memories", "operations", "sites", "uploads", "webhooks"]
+__all__ = [
+    "accounts",
+    "factors",
+    "index_check",
+    "jobs",
+    "ledger",
+    "memories",
+    "notices",
+    "operations",
+    "people",
+    "sites",
+    "uploads",
+    "webhooks",
+]

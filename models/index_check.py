@@ -160,7 +160,7 @@ class SiteConnectionRow(Row, table=True):
 
     id: UUID = Field(primary_key=True)
     account_id: UUID = Field(foreign_key="account.id")
-    service: str  # search_console or bing_webmaster
+    service: str  # search_console
     name: str  # whose access it is: a service account's address, say; no secret
     credentials: bytes = Field(
         sa_column=Column(LargeBinary, nullable=False)

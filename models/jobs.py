@@ -76,6 +76,7 @@ class JobRow(Row, table=True):
             text("created_at DESC"),
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
+        Index("job_failed_idx", "account_id", "finished_at", postgresql_where=text("state IN ('failed', 'expired')")),
         Index("job_kept_idx", "account_id", postgresql_where=text("kept_at IS NOT NULL")),
         {"postgresql_with": BUSY_TABLE},
     )

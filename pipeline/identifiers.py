@@ -37,5 +37,5 @@ def machine() -> str:
 
 
 def first_uuid7(at: datetime) -> UUID:
-    """Return the first UUID of version 7 of a moment: those of later moments are greater."""
-    return UUID(int=int(at.timestamp() * 1_000) << 80 | 0x7000 << 64 | 1 << 63)
+    """Return the first UUID of version 7 of a moment, since 1970: those of later moments are greater."""
+    return UUID(int=max(0, int(at.timestamp() * 1_000)) << 80 | 0x7000 << 64 | 1 << 63)

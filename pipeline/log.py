@@ -108,14 +108,6 @@ class Lines:
     log = warn = warning = fatal = failure = err = error = critical = exception = msg
 
 
-def write_directly() -> None:
-    """Have a Dramatiq worker write to its own standard output and error; call it before `configure`.
-
-    Dramatiq sends both through a pipe to the worker's master. A worker holds both ends of it, so that once its master
-    was killed no write fails and nobody reads: lines are lost, and with 64 KiB of them each write waits for ever."""
-    sys.stdout, sys.stderr = sys.__stdout__ or sys.stdout, sys.__stderr__ or sys.stderr
-
-
 def configure(settings: Settings) -> None:
     """Send every log record of this process, ours and the libraries', to standard error.
 

@@ -3,7 +3,8 @@
 from typing import Any, Literal
 from uuid import UUID
 
-from pipeline.accounts.sessions import find_owner, find_owner_by_id, read_email
+from pipeline.accounts import sessions
+from pipeline.accounts.sessions import Person, find_owner, read_email
 from pipeline.database import SQL, Database, Row, Statement
 from pipeline.errors import InvalidRequest, NotFound
 
@@ -43,11 +44,22 @@ def find_id(database: Database, table: Table, text: str) -> UUID:
 
 def find_account(database: Database, text: str) -> UUID:
     """Return the id of an account that exists, given its e-mail, id or name. Raises NotFound, InvalidRequest."""
-    statement = find_owner(read_email(text)) if "@" in text else find_owner_by_id(find_id(database, "account", text))
+    found = database.run(_accounts(read_email(text) if "@" in text else find_id(database, "account", text)))
+    if not found:
+        raise not_found("account", text)
+    if len(found) > 1:
+        raise InvalidRequest(f"{text} is in several accounts. Name one of them: {' or '.join(map(str, found))}.")
+    return found[0]
+
+
+def find_person(database: Database, text: str) -> Person:
+    """Return a person by e-mail, or an account's first owner by its id or name. Raises NotFound, InvalidRequest."""
+    by_email = "@" in text
+    statement = sessions.find_person(read_email(text)) if by_email else find_owner(find_id(database, "account", text))
     found = database.run(statement)
     if found is None:
         raise not_found("account", text)
-    return found.account_id
+    return found
 
 
 def not_found(table: Table, text: str) -> NotFound:
@@ -73,6 +85,18 @@ def _candidates(table: Table, text: str, span: tuple[UUID, UUID] | None) -> Stat
         "SELECT id FROM {table} WHERE id BETWEEN %(first)s::uuid AND %(last)s::uuid OR {is_named} ORDER BY id LIMIT 2"
     ).format(table=SQL(table), is_named=is_named)
     return Statement(sql, parameters, _ids)
+
+
+def _accounts(wanted: str | UUID) -> Statement[list[UUID]]:
+    """Read the ids of up to two accounts that have an id, or a person with an e-mail."""
+    if isinstance(wanted, UUID):
+        return Statement("SELECT id FROM account WHERE id = %(id)s", {"id": wanted}, _ids)
+    return Statement(
+        "SELECT m.account_id AS id FROM membership m JOIN person p ON p.id = m.person_id WHERE p.email = %(email)s"
+        " ORDER BY 1 LIMIT 2",
+        {"email": wanted},
+        _ids,
+    )
 
 
 def _ids(rows: list[Row]) -> list[UUID]:

@@ -16,7 +16,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-#: Modules that the processes need, imported once; without `workers.main`, which opens each process's own connections.
+#: Modules that the processes need, imported once.
 WARM = (
     "api.app",
     "api.server",
@@ -28,9 +28,8 @@ WARM = (
     "dramatiq",
     "gunicorn.app.wsgiapp",
     "lxml.html",
-    "pipeline.operations.processes",
     "scripts.commands.sweep",
-    "workers.pool.run",
+    "workers.main",
     "workers.webhooks.sender",
 )
 #: Needed by the crash points of all kinds as well.

@@ -58,9 +58,10 @@ def _unpack(package: str, folder: Path) -> None:
 
 @dataclass
 class Ghost:
-    """A running site, and its owner's session. `key` is the Admin API key of an integration."""
+    """A running site, and its owner's session. `key` is the Admin API key of an integration, `rows` its database."""
 
     url: str
+    rows: Path
     key: str = ""
     opener: Any = field(
         default_factory=lambda: urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
@@ -116,16 +117,17 @@ def ghost(folder: Path) -> Iterator[Ghost]:
         port = free.getsockname()[1]
     content = folder / "content"
     url = f"http://127.0.0.1:{port}"
+    rows = content / "data" / "ghost.db"
     subprocess.run(["cp", "-r", CACHE / "ghost" / "content", content], check=True)
     for name in ("data", "images", "logs"):
         (content / name).mkdir(exist_ok=True)
     (folder / "config.production.json").write_text(json.dumps({
         "url": url, "server": {"host": "127.0.0.1", "port": port},
-        "database": {"client": "better-sqlite3", "connection": {"filename": str(content / "data" / "ghost.db")},
+        "database": {"client": "better-sqlite3", "connection": {"filename": str(rows)},
                      "useNullAsDefault": True},
         "mail": {"transport": "Direct"}, "paths": {"contentPath": f"{content}/"},
         "logging": {"transports": ["stdout"]}, "privacy": {"useTinfoil": True},
-        "security": {"staffDeviceVerification": False},
+        "security": {"staffDeviceVerification": False, "allowWebhookInternalIPs": True},
     }))  # fmt: skip
     (folder / "current").symlink_to(CACHE / "ghost")
     node = CACHE / "node" / "bin" / "node"
@@ -133,7 +135,7 @@ def ghost(folder: Path) -> Iterator[Ghost]:
         process = subprocess.Popen([node, "current/index.js"], cwd=folder, stdout=log, stderr=log,
                                    env={**os.environ, "NODE_ENV": "production"})  # fmt: skip
     try:
-        site = Ghost(url)
+        site = Ghost(url, rows)
         _set_up(site, folder / "ghost.log")
         yield site
     finally:

@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 from pipeline import lifecycle
 from pipeline.accounts.keys import make_key
 from pipeline.accounts.ledger import Discrepancy, discrepancies
+from pipeline.accounts.sessions import find_owner
 from pipeline.database import Database, Statement
 
 
@@ -28,6 +29,22 @@ def open_account(database: Database, *, credits: int = 1_000, tier: str = "enter
         )
     )
     return payer
+
+
+def owner_of(database: Database, payer: Payer) -> UUID:
+    """Return the id of the account's owner."""
+    owner = database.run(find_owner(payer.account_id))
+    assert owner
+    return owner.id
+
+
+def add_person(database: Database, payer: Payer, role: str, email: str | None = None) -> UUID:
+    """Put a new person into an account; return their id."""
+    person = {"id": uuid4(), "account": payer.account_id, "role": role, "email": email}
+    made = "INSERT INTO person (id, name, email) VALUES (%(id)s, %(role)s, %(email)s) RETURNING id"
+    joined = "INSERT INTO membership (account_id, person_id, role) VALUES (%(account)s, %(id)s, %(role)s) RETURNING 1"
+    database.run_together([Statement(made, person), Statement(joined, person)])
+    return person["id"]
 
 
 def discrepancies_of(database: Database, payer: Payer) -> list[Discrepancy]:

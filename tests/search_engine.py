@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote
 
 from aiohttp import web
 from loopback import served
@@ -59,12 +59,12 @@ class SearchEngine:
     def environment(self, *, interval: float = 0, providers: str = "duckduckgo,bing") -> dict[str, str]:
         """Return settings that ask this engine alone."""
         found = {"PRESSROOM_SEARCH__PROVIDERS": providers, "PRESSROOM_SEARCH__UNREACHABLE_SECONDS": "0.3"}
-        for name in ("duckduckgo", "bing", "searxng", "brave_api", "serper", "serpapi", "dataforseo"):
+        for name in ("duckduckgo", "bing", "searxng", "brave_api", "serper", "serpapi"):
             found[f"PRESSROOM_SEARCH__{name.upper()}__URL"] = f"{self.address}/{name}"
             found[f"PRESSROOM_SEARCH__{name.upper()}__INTERVAL_SECONDS"] = str(interval)
             found[f"PRESSROOM_SEARCH__{name.upper()}__JITTER"] = "0"
-        for name in ("brave_api", "serper", "serpapi", "dataforseo"):
-            found[f"PRESSROOM_SEARCH__{name.upper()}__API_KEY"] = "canary:key" if name == "dataforseo" else "canary-key"
+        for name in ("brave_api", "serper", "serpapi"):
+            found[f"PRESSROOM_SEARCH__{name.upper()}__API_KEY"] = "canary-key"
         return found
 
     def queries(self, provider: str | None = None) -> list[str]:
@@ -107,10 +107,7 @@ class SearchEngine:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         provider = request.match_info["provider"]
-        if provider == "dataforseo":
-            (task,) = await request.json()
-            query = unquote_plus(str(task["keyword"]))
-        elif provider in ("duckduckgo", "serper"):
+        if provider in ("duckduckgo", "serper"):
             sent = await (request.json() if provider == "serper" else request.post())
             query = str(sent["q"])
         else:
@@ -146,12 +143,6 @@ class SearchEngine:
                 return web.json_response({"results": listed, "unresponsive_engines": list(unresponsive)})
             case "brave_api":
                 return web.json_response({"type": "search", "web": {"results": [{"url": row} for row in rows]}})
-            case "dataforseo":
-                items = [{"type": "paid", "url": "https://ads.example/"}]
-                items += [{"type": "organic", "url": row} for row in rows]
-                done = {"status_code": 20000, "result": [{"items_count": len(rows), "items": items}]}
-                nothing = {"status_code": 40102, "status_message": "No Search Results.", "result": None}
-                return web.json_response({"status_code": 20000, "cost": 0.01, "tasks": [done if rows else nothing]})
             case "serpapi":
                 state = "Results for exact spelling" if rows else "Fully empty"
                 found = {"organic_results": [{"link": row} for row in rows]} if rows else {}

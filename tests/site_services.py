@@ -1,7 +1,7 @@
-"""Google and Bing as their site owners meet them, on loopback: tokens, consent, lists of sites, inspections, quotas.
+"""Google as site owners meet it, on loopback: tokens, consent, lists of sites, inspections, quotas.
 
 The forms are the documented ones: Google's OAuth 2.0 for service accounts and installed apps, the Search Console API
-(webmasters/v3/sites, v1/urlInspection/index:inspect) with its old and new forms of errors, and Bing's webmaster API.
+(webmasters/v3/sites, v1/urlInspection/index:inspect) with its old and new forms of errors.
 """
 
 import base64
@@ -20,11 +20,8 @@ from loopback import served
 SCOPE = "https://www.googleapis.com/auth/webmasters.readonly"
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 EMAIL = "pressroom@project-1.iam.gserviceaccount.com"
-BING_KEY = "0123456789abcdef0123456789abcdef"
 INDEXED = ("PASS", "Submitted and indexed")
 UNKNOWN = ("NEUTRAL", "URL is unknown to Google")
-#: The year 1, which is .NET's way to say nothing.
-NO_DATE = "/Date(-62135568000000-0800)/"
 
 
 def old_error(status: int, reason: str, message: str) -> tuple[int, Any]:
@@ -66,8 +63,6 @@ FAULTS: dict[str, tuple[int, Any]] = {
     "bad_request": new_error(400, "INVALID_ARGUMENT", "Request contains an invalid argument."),
     "500": new_error(500, "INTERNAL", "Internal error encountered."),
     "no_json": (200, "<html>"),
-    "throttled": (400, {"ErrorCode": 4, "Message": "ERROR!!! ThrottleUser"}),
-    "not_authorized": (400, {"ErrorCode": 14, "Message": "ERROR!!! NotAuthorized"}),
 }
 
 
@@ -81,8 +76,6 @@ class SiteServices:
     more: dict[str, Any] = field(default_factory=dict)
     #: Properties, with the level of permission.
     sites: dict[str, str] = field(default_factory=dict)
-    bing_sites: dict[str, bool] = field(default_factory=dict)
-    bing_pages: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: `faults` strike one request each, `always` all of them.
     faults: deque[str] = field(default_factory=deque)
     always: str | None = None
@@ -91,31 +84,29 @@ class SiteServices:
     refusal: str | None = None
     #: Tokens that are no longer taken.
     stale: set[str] = field(default_factory=set)
-    #: (property, URL) of all inspections, and of all that Bing was asked.
+    #: (property, URL) of all inspections.
     inspected: list[tuple[str, str]] = field(default_factory=list)
-    bing_asked: list[tuple[str, str]] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
     grants: list[str] = field(default_factory=list)
     key: rsa.RSAPrivateKey = field(default_factory=lambda: rsa.generate_private_key(65_537, 2_048))
 
     def reset(self) -> None:
         """Forget what a test has said and seen."""
-        for found in (self.pages, self.more, self.sites, self.bing_sites, self.bing_pages, self.faults, self.stale):
+        for found in (self.pages, self.more, self.sites, self.faults, self.stale):
             found.clear()
-        for seen in (self.inspected, self.bing_asked, self.tokens, self.grants):
+        for seen in (self.inspected, self.tokens, self.grants):
             seen.clear()
         self.always = self.refusal = None
         self.retry_after = ""
 
     def environment(self) -> dict[str, str]:
         """Return settings that ask these doubles alone."""
-        google, bing = "PRESSROOM_SEARCH__SEARCH_CONSOLE__", "PRESSROOM_SEARCH__BING_WEBMASTER__"
+        google = "PRESSROOM_SEARCH__SEARCH_CONSOLE__"
         return {
             f"{google}URL": f"{self.address}/v1/urlInspection/index:inspect",
             f"{google}SITES_URL": f"{self.address}/webmasters/v3/sites",
             f"{google}TOKEN_URL": f"{self.address}/token",
             f"{google}CONSENT_URL": f"{self.address}/consent",
-            f"{bing}URL": f"{self.address}/webmaster/api.svc/json",
         }
 
     def service_account(self) -> dict[str, str]:
@@ -204,29 +195,6 @@ class SiteServices:
         headers = {"Retry-After": self.retry_after} if self.retry_after else {}
         return web.Response(text=body if isinstance(body, str) else json.dumps(body), status=status, headers=headers)
 
-    async def _bing(self, request: web.Request) -> web.Response:
-        if request.query["apikey"] != BING_KEY:
-            return web.json_response({"ErrorCode": 3, "Message": "ERROR!!! InvalidApiKey"}, status=400)
-        if request.match_info["call"] == "GetUserSites":
-            kind = "Site:#Microsoft.Bing.Webmaster.Api"
-            sites = [{"__type": kind, "Url": url, "IsVerified": ok} for url, ok in self.bing_sites.items()]
-            return web.json_response({"d": sites})
-        assert request.match_info["call"] == "GetUrlInfo"
-        url = request.query["url"]
-        self.bing_asked.append((request.query["siteUrl"], url))
-        info = {
-            "__type": "UrlInfo:#Microsoft.Bing.Webmaster.Api",
-            "AnchorCount": 0,
-            "DiscoveryDate": NO_DATE,
-            "DocumentSize": 0,
-            "HttpStatus": 0,
-            "IsPage": True,
-            "LastCrawledDate": NO_DATE,
-            "TotalChildUrlCount": 0,
-            "Url": url,
-        }
-        return self._fault() or web.json_response({"d": info | self.bing_pages.get(url, {})})
-
 
 def _decoded(part: str) -> bytes:
     return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
@@ -243,7 +211,6 @@ def site_services() -> Iterator[SiteServices]:
             web.get("/consent", services._consent),
             web.get("/webmasters/v3/sites", services._list_sites),
             web.post("/v1/urlInspection/index:inspect", services._inspect),
-            web.get("/webmaster/api.svc/json/{call}", services._bing),
         ]
     )
     with served(app) as port:

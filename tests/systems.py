@@ -143,10 +143,6 @@ class Running:
         """Return the processes that the supervisor started for a program."""
         return next(pool.pids for pool in supervision.pools(self.data) if pool.name == program)
 
-    def workers(self, queue: str) -> list[int]:
-        """Return the processes that do a pool's work: the children of its masters."""
-        return [child for master in self.pids(queue) for child in children(master)]
-
     def connect(self, *, timeout: float = 60) -> socket.socket:
         """Return a connection to the API, for what no HTTP client would send."""
         return socket.create_connection(("127.0.0.1", int(self.address.rpartition(":")[2])), timeout=timeout)
@@ -213,6 +209,11 @@ class Running:
                 return found
             assert time.monotonic() < until, f"{found}\n{self.written()[-5_000:]}"
             time.sleep(0.03)
+
+
+def name_of(pid: int) -> str:
+    """Return the name that a process goes by, such as synthesis.1."""
+    return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 def marked(word: str) -> list[int]:

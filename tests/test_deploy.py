@@ -34,13 +34,13 @@ def command_of(program: tuple[str, ...]) -> list[str]:
     words = list(program[program.index("-m") + 1 :])
     if words[0] == "scripts.main":
         words[0] = "pressroom"
-    return [word for word in words if not word.startswith(("--chdir=", "--path=", "--bind="))]
+    return [word for word in words if not word.startswith(("--chdir=", "--bind="))]
 
 
 EXPECTED = {
     "api": command_of(programs.api(SETTINGS, bind="x")),
     "sweep": command_of(programs.sweep()),
-    **{queue: command_of(programs.pool(SETTINGS, queue)) for queue in QUEUES},
+    **{queue: command_of(programs.pool(queue)) for queue in QUEUES},
 }
 
 

@@ -70,7 +70,6 @@ def imported(code: str) -> set[str]:
         ("import scripts.system.embedded.postgres", {*HEAVY, "asyncio", "psycopg", "pydantic"}),
         ("import scripts.system.embedded.redis", {*HEAVY, "asyncio", "psycopg", "pydantic"}),
         ("import workers.main", HEAVY | {"typer"}),
-        ("import dramatiq.cli", {"psycopg", "pydantic", "structlog"}),
         ("import api.server", HEAVY - {"aiohttp", "falcon", "jinja2"} | {"typer"}),
     ],
 )

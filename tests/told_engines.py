@@ -1,6 +1,4 @@
-"""Engines that take submissions, and the sites whose URLs they are told of, on loopback.
-
-IndexNow as indexnow.org documents it, and Bing's Webmaster API as learn.microsoft.com does; faults on demand."""
+"""IndexNow as indexnow.org documents it, and the sites whose URLs it is told of, on loopback; faults on demand."""
 
 import asyncio
 import re
@@ -15,7 +13,6 @@ from aiohttp import web
 from loopback import served
 
 KEY = "0123456789abcdef"
-BING_KEY = "canary-bing-key"
 
 
 @dataclass
@@ -29,13 +26,6 @@ class ToldEngines:
     #: What IndexNow was told: (host, URLs) of each call that it took.
     told: list[tuple[str, list[str]]] = field(default_factory=list)
     calls: int = 0
-    #: Of Bing: verified sites and what is left of the day, and an error that strikes each call.
-    quota: dict[str, int] = field(default_factory=dict)
-    bing_error: int | None = None
-    bing_told: list[list[str]] = field(default_factory=list)
-    quota_asked: int = 0
-    #: The next quota that is told is so much higher than the true one: somebody else is faster.
-    taken_meanwhile: int = 0
     is_held: bool = False
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -53,16 +43,12 @@ class ToldEngines:
         """Return URLs of a site."""
         return [f"http://{host or self.here}/page-{number}" for number in range(count)]
 
-    def settings(self, *engines: str, **more: Any) -> dict[str, Any]:
-        """Return settings of these engines; by default IndexNow with one key for all sites."""
-        own: dict[str, dict[str, Any]] = {
-            "indexnow": {"url": f"http://{self.here}/indexnow", "key": KEY},
-            "bing_submit": {"url": f"http://{self.here}/bing", "api_key": BING_KEY},
-        }
-        chosen = {name: own[name] for name in engines or ("indexnow",)}
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """Return settings of IndexNow, by default with one key for all sites."""
+        indexnow = {"url": f"http://{self.here}/indexnow", "key": KEY}
         return {
             "fetch": {"allow_networks": "127.0.0.0/8", "limit_seconds": 5},
-            "submission": {"wait_seconds": 0.1, **chosen, **more},
+            "submission": {"wait_seconds": 0.1, "indexnow": indexnow, **more},
         }
 
     async def _serve_file(self, request: web.Request) -> web.Response:
@@ -90,39 +76,6 @@ class ToldEngines:
         self.told.append((host, urls))
         return web.Response(status=200)
 
-    def _bing_fault(self, request: web.Request, site: str | None) -> web.Response | None:
-        number = self.bing_error or (3 if request.query.get("apikey") != BING_KEY else None)
-        number = number or (14 if site not in self.quota else None)
-        return _bing_error(number, "ERROR!!! NotAuthorized") if number else None
-
-    async def _tell_quota(self, request: web.Request) -> web.Response:
-        self.quota_asked += 1
-        site = request.query.get("siteUrl")
-        if (fault := self._bing_fault(request, site)) is not None:
-            return fault
-        left, self.taken_meanwhile = self.quota[str(site)] + self.taken_meanwhile, 0
-        told = {"__type": "UrlSubmissionQuota:#Microsoft.Bing.Webmaster.Api", "DailyQuota": left, "MonthlyQuota": 9_999}
-        return web.json_response({"d": told})
-
-    async def _take_batch(self, request: web.Request) -> web.Response:
-        sent = await request.json()
-        site, urls = sent["siteUrl"], sent["urlList"]
-        if (fault := self._bing_fault(request, site)) is not None:
-            return fault
-        if len(urls) > 500:
-            return _bing_error(8, "ERROR!!! InvalidParameter")
-        if any(url.endswith("/broken") for url in urls):
-            return _bing_error(7, "ERROR!!! InvalidUrl")
-        if len(urls) > self.quota[site]:
-            return _bing_error(2, f"ERROR!!! Quota remaining for today: {self.quota[site]}, Submitted: {len(urls)}")
-        self.quota[site] -= len(urls)
-        self.bing_told.append(urls)
-        return web.json_response({"d": None})
-
-
-def _bing_error(number: int, message: str) -> web.Response:
-    return web.json_response({"ErrorCode": number, "Message": message}, status=400)
-
 
 @contextmanager
 def told_engines() -> Iterator[ToldEngines]:
@@ -132,8 +85,6 @@ def told_engines() -> Iterator[ToldEngines]:
     app.add_routes(
         [
             web.post("/indexnow", engines._take),
-            web.get("/bing/GetUrlSubmissionQuota", engines._tell_quota),
-            web.post("/bing/SubmitUrlbatch", engines._take_batch),
             web.get("/{path:.*}", engines._serve_file),
         ]
     )

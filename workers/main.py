@@ -1,19 +1,22 @@
-"""The module that dramatiq loads: `dramatiq workers.main -Q synthesis -p 1 -t 1` serves synthesis with one process."""
+"""The program of a pool's process: serves queues until it is told to stop."""
 
 import os
 import signal
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import dramatiq
 from dramatiq import Broker, Middleware, Worker
 
 from pipeline import log
 from pipeline.database import Database
-from pipeline.operations.child_processes import die_with_parent, take_once
+from pipeline.errors import NotFound
+from pipeline.operations.child_processes import die_with_parent
 from pipeline.operations.metrics import Metrics
 from pipeline.operations.processes import ProcessReporter
+from pipeline.operations.supervision import is_supervised
 from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
@@ -49,21 +52,14 @@ class Pools(Middleware):
     def after_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Start to report this process to operators."""
         if isinstance(broker, WakeBroker):
-            if self._settings.small:
-                leave_when_idle(lambda: max((one.busy_at() for one in list(self._runners.values())), default=0.0))
+            if self._settings.small or is_supervised():  # somebody starts the next one
+                rest = timedelta(minutes=self._settings.work.rest_minutes)
+                leave_when_idle(lambda: max((one.busy_at() for one in list(self._runners.values())), default=0.0), rest)
             reporter = ProcessReporter(lambda: ", ".join(self._runners) or "starting", self._settings)
             self._end_telling = reporter.start(broker.client)
 
     def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
-        """Stop, unless SIGTERM's handler did: the signal may have come before this module was loaded."""
-        self.stop()
-
-    def stop(self) -> None:
-        """Claim nothing more, and finish or give back what is held; called by SIGTERM's handler.
-
-        Dramatiq's own stop comes up to a second later, or never if the master was killed while this worker started."""
-        if self._is_stopping:
-            return
+        """Claim nothing more, and finish or give back what is held."""
         self._is_stopping = True  # first, for a runner that is being made
         for runner in list(self._runners.values()):
             runner.stop()
@@ -117,15 +113,30 @@ class Pools(Middleware):
         )
 
 
-# Before the Hugging Face hub's library is imported, which would send telemetry.
-os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-malloc.use_one_arena()
-_settings = Settings()
-log.write_directly()
-log.configure(_settings)
-_pools = Pools(_settings)
-take_once(signal.SIGTERM, also=_pools.stop)
-die_with_parent()
-broker = WakeBroker(connect(_settings.server_urls()[1]), middleware=[_pools])
-dramatiq.set_broker(broker)
-_pools.declare(broker)
+def open_broker(settings: Settings) -> WakeBroker:
+    """Return the broker that serves the queues of all kinds."""
+    pools = Pools(settings)
+    broker = WakeBroker(connect(settings.server_urls()[1]), middleware=[pools])
+    pools.declare(broker)
+    return broker
+
+
+def serve(settings: Settings, names: Sequence[str]) -> NoReturn:
+    """Serve queues, each in a thread of its own, until SIGTERM or SIGINT. Raises NotFound."""
+    # Before the Hugging Face hub's library is imported, which would send telemetry.
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    malloc.use_one_arena()
+    log.configure(settings)
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: told.set())
+    die_with_parent()
+    broker = open_broker(settings)
+    if unknown := set(names) - broker.get_declared_queues():
+        raise NotFound(f"There is no queue {min(unknown)}; there is {', '.join(sorted(broker.get_declared_queues()))}.")
+    worker = Worker(broker, queues={*names}, worker_threads=len(names))
+    worker.start()
+    told.wait()
+    worker.stop(timeout=settings.work.drain_seconds * 1_000)
+    # Without the interpreter's end, which libraries do not survive in which an engine still computes.
+    os._exit(0)

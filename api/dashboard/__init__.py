@@ -39,6 +39,11 @@ class Dashboard:
         self.guard = Guard(services, access, self.renderer)
 
 
+def load_resources() -> dict[str, object]:
+    """Return the classes of all resources by path."""
+    return {path: one for module in _load_pages() for path, one in module.RESOURCES.items()}
+
+
 def load_navigation() -> list[Page]:
     return [page for module in _load_pages() for page in _pages(module)]
 

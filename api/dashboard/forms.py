@@ -53,6 +53,14 @@ async def read_form_with(req: falcon.asgi.Request, csrf_token: str) -> Form:
     return form
 
 
+def read_hex(text: str) -> bytes:
+    """Return the bytes of a form's hexadecimal id; none where it is no such id."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""
+
+
 def _parse(body: bytes) -> Form:
     try:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")

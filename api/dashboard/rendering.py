@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from itertools import groupby
 from typing import Any, Literal
@@ -21,7 +22,9 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.static_files import Static
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
+from api.services.permissions import may
 from api.services.services import Services
+from pipeline.accounts.sessions import Session
 from pipeline.errors import PressroomError
 
 COOKIE = "pressroom_flash"
@@ -110,7 +113,8 @@ class Renderer:
         resp.text = self._environment.get_template(template).render(
             session=session,
             csrf_token=session.csrf_token if session else "",
-            navigation=self._navigation(is_operator=session.is_operator) if session else (),
+            navigation=self._navigation(session) if session else (),
+            may=partial(may, session) if session else None,
             current=self._current(req.path),
             path=req.path,
             flash=take_flash(self.services.cookies, req, resp),
@@ -125,6 +129,7 @@ class Renderer:
             session=None,
             csrf_token="",
             navigation=(),
+            may=None,
             current=None,
             path=path,
             flash=None,
@@ -166,8 +171,12 @@ class Renderer:
         leading = [page for page in self._pages if page.leads_to(path)]
         return max(leading, key=lambda page: len(page.path), default=None)
 
-    def _navigation(self, *, is_operator: bool) -> list[NavigationPart]:
-        seen = [page for page in self._pages if is_operator or not page.operators_only]
+    def _navigation(self, session: Session) -> list[NavigationPart]:
+        seen = [
+            page
+            for page in self._pages
+            if (session.is_operator or not page.operators_only) and may(session, page.path, "GET")
+        ]
         return [NavigationPart(section, list(pages)) for section, pages in groupby(seen, key=lambda page: page.section)]
 
 
@@ -178,8 +187,9 @@ def is_page(path: str) -> bool:
 async def render(req: falcon.asgi.Request, resp: falcon.asgi.Response, template: str, **values: Any) -> None:
     """Answer with a page made of a template.
 
-    Beside `values` the template has `session` (None when nobody is signed in), `csrf_token`, `navigation`, `current`
-    (the Page), `path`, `flash` and `static(name)`. All that is shown is escaped; a name that is missing is an error."""
+    Beside `values` the template has `session` (None when nobody is signed in), `may(path, method)` of who is,
+    `csrf_token`, `navigation`, `current` (the Page), `path`, `flash` and `static(name)`.
+    All that is shown is escaped; a name that is missing is an error."""
     await req.context.renderer.render(req, resp, template, **values)
 
 

@@ -13,11 +13,10 @@ import falcon
 import structlog
 from pydantic_core import to_json
 
-from api.http.bodies.encodings import decoded
 from api.http.incoming import Incoming, Receive
 from api.http.request_context import SCOPE_KEY, RequestContext
 from pipeline.accounts.keys import redact
-from pipeline.errors import PressroomError, with_details
+from pipeline.errors import PressroomError, UnsupportedMediaType, with_details
 from pipeline.log import get_logger
 from pipeline.operations.metrics import Metrics
 from pipeline.tracing.trace_context import Tracer
@@ -36,6 +35,16 @@ METHODS = frozenset(falcon.HTTP_METHODS)
 MAX_DROP_SECONDS = 10.0
 NOSNIFF = (b"x-content-type-options", b"nosniff")
 NO_STORE = (b"cache-control", b"no-store")
+
+
+class EncodingUnknown(UnsupportedMediaType):
+    """The body is compressed."""
+
+    code = "content_encoding_unknown"
+    field = "Content-Encoding"
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__(f"Content-Encoding {encoding[:60]!a} is not supported; send the body as it is.")
 
 
 class RequestMiddleware:
@@ -62,31 +71,27 @@ class RequestMiddleware:
                 message["headers"] = _complete(message["headers"], context)
             await send(message)
 
-        shown, held = self._of_body(scope, receive, context) if context.has_body else (scope, receive)
+        # Where no answer has begun, the application has a bug, and the server answers.
+        unanswered, held = int(HTTPStatus.INTERNAL_SERVER_ERROR), receive
+        if context.has_body:
+            context.incoming = Incoming(receive)
+            held = _holding(context.incoming, context)
         try:
-            await self._application(shown, held, send_with_headers)
+            await self._application(scope, held, send_with_headers)
+            unanswered = CLIENT_LEFT
         except asyncio.CancelledError:
             context.status = CLIENT_LEFT
             raise
         except PressroomError as error:
             # The answer had begun: returning without its last chunk closes the connection, without a traceback.
             log.warning("answer broken off", code=error.code, error=error.message)
-        except Exception:  # any bug of the application: note its status, then the server answers
-            context.status = context.status or HTTPStatus.INTERNAL_SERVER_ERROR
-            raise
         finally:
+            context.status = context.status or unanswered
             context.at_end.close()
             self._note(context)
             structlog.contextvars.clear_contextvars()
         if context.dropped_bytes:
             await _drop(receive, context.dropped_bytes)
-
-    def _of_body(self, scope: Message, receive: Receive, context: RequestContext) -> tuple[Message, Receive]:
-        """Return the scope and `receive` of a request with a body, noted in the context."""
-        context.incoming = Incoming(receive)
-        shown, read = decoded(scope, context.incoming)
-        context.is_encoded = read is not context.incoming
-        return shown, _holding(read, context)
 
     def refuse(self, error: PressroomError, *, is_noted: bool = False) -> tuple[Mapping[str, str], bytes]:
         """Note a refusal before there is a request; return its headers and body.
@@ -136,7 +141,8 @@ class RequestMiddleware:
 def _holding(receive: Receive, context: RequestContext) -> Receive:
     """Return a `receive` whose first call reads nothing, as Falcon makes it before anything can be refused.
 
-    The server would then answer 100, or wait for a body that does not come."""
+    The server would then answer 100, or wait for a body that does not come. A compressed body is refused once it is
+    read."""
     is_first = True
 
     async def held() -> Mapping[str, Any]:
@@ -145,6 +151,8 @@ def _holding(receive: Receive, context: RequestContext) -> Receive:
             is_first = False
             return {"type": "http.request", "body": b"", "more_body": True}
         context.is_body_held = False
+        if context.content_encoding not in ("", "identity"):
+            raise EncodingUnknown(context.content_encoding)
         return await receive()
 
     return held

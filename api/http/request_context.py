@@ -28,7 +28,7 @@ class RequestContext:
 
     `at_end` is closed when the request ends, even before its answer began.
     `is_body_held`: the client waits for 100 Continue before it sends its body (`Expect: 100-continue`).
-    `is_encoded`: the body is compressed. `incoming`: the body as it arrives, or None without one.
+    `content_encoding`: of the body, in lower case. `incoming`: the body as it arrives, or None without one.
     `dropped_bytes`: most bytes of a refused body to read and drop after the answer.
     `sent_fields`: the paths of the fields in a JSON body (api/http/bodies/sent_fields.py).
     """
@@ -42,7 +42,7 @@ class RequestContext:
     caller: Caller | None = None
     is_body_held: bool = False
     has_body: bool = False
-    is_encoded: bool = False
+    content_encoding: str = ""
     incoming: Incoming | None = None
     dropped_bytes: int = 0
     traceparent: str | None = None
@@ -54,7 +54,7 @@ class RequestContext:
     def begin(cls, scope: Mapping[str, Any]) -> "RequestContext":
         request_id = ""
         is_body_held = has_body = False
-        traceparent = None
+        content_encoding, traceparent = "", None
         for name, value in scope["headers"]:
             if name == b"x-request-id":
                 request_id = value.decode("latin-1")
@@ -62,6 +62,8 @@ class RequestContext:
                 has_body = value != b"0"
             elif name == b"expect":
                 is_body_held = value.lower() == b"100-continue"
+            elif name == b"content-encoding":
+                content_encoding = value.decode("latin-1").strip().lower()
             elif name == b"traceparent":
                 traceparent = value.decode("latin-1")
         if not SANE_REQUEST_ID.fullmatch(request_id) or PREFIX in request_id:
@@ -74,6 +76,7 @@ class RequestContext:
             scope["path"],
             is_body_held=is_body_held and has_body,
             has_body=has_body,
+            content_encoding=content_encoding,
             traceparent=traceparent,
             headers={"x-request-id": request_id},
         )

@@ -11,7 +11,9 @@ from api.services.resource import Resource, read_sent
 from api.services.services import Services
 from api.work.answers import show_json
 from pipeline import lifecycle
+from pipeline.accounts.audit import Action, noted
 from pipeline.accounts.keys import Caller
+from pipeline.database import SQL
 from pipeline.errors import PressroomError
 from pipeline.jobs.job_documents import JobDocument, job_document
 from pipeline.lifecycle.jobs import FINAL_STATES, Job
@@ -20,12 +22,17 @@ from pipeline.wakes import notices
 from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
+#: What the statement that erases a job says of one that could be.
+_HAS_ENDED = SQL("state IN ({})").format(SQL(", ").join(FINAL_STATES))
 
 
 async def cancel_job(services: Services, caller: Caller, job_id: UUID) -> Job:
     """Cancel a job and return it; an ended job is unchanged. Raises JobNotFound."""
     await _require_route(services, caller, job_id)
-    state = await services.database.run(lifecycle.cancel(job_id, caller.account_id))
+    cancelling = lifecycle.cancel(job_id, caller.account_id)
+    state = await services.database.run(
+        noted(cancelling, caller.actor, Action.JOB_CANCELLED, str(job_id), when="cancel IN ('queued', 'running')")
+    )
     if state is None:
         raise JobNotFound
     services.waiting.tell([job_id])
@@ -41,8 +48,11 @@ async def delete_job(services: Services, caller: Caller, job_id: UUID) -> None:
     The rows go first, so that nothing leads to a file being deleted. It is idempotent, and the sweep completes a
     deletion that broke off."""
     await _require_route(services, caller, job_id)
+    erasing = lifecycle.erase(job_id, caller.account_id)
+    first = noted(erasing, caller.actor, Action.JOB_DELETED, str(job_id), when=_HAS_ENDED)
     while True:
-        erased = await services.database.run(lifecycle.erase(job_id, caller.account_id))
+        erased = await services.database.run(first)
+        first = erasing
         if erased.state is None:
             raise JobNotFound
         if erased.state not in FINAL_STATES:

@@ -153,7 +153,7 @@ class Calls:
         if response.status_code >= HTTPStatus.BAD_REQUEST:
             return _failure(_reason(response))
         if (price := response.headers.get(PRICE)) is not None:
-            return CallToolResult(content=[TextContent(text=f"It costs {price} credits.")])
+            return CallToolResult(content=[TextContent(text=f"It costs {price} credit{'' if price == '1' else 's'}.")])
         kind = response.headers.get("content-type", "").partition(";")[0]
         notes = _notes(response)
         if kind == "application/json":

@@ -76,8 +76,8 @@ def add_handlers(app: falcon.asgi.App[Any, Any], services: Services, pages: Erro
             show_document(services, req, resp, error.status, error.document(), request_id=context_of(req).request_id)
 
     async def has_ended(req: falcon.asgi.Request, context: RequestContext) -> bool:
-        """Return whether the whole body has arrived. An encoded body is not decoded only to be dropped."""
-        if not context.is_encoded:
+        """Return whether the whole body has arrived."""
+        if context.content_encoding in ("", "identity"):  # any other can't be read
             await drop_rest(req, max_drained_bytes)
         # Falcon mistakes a body that stalls for one that ended.
         return context.incoming is None or context.incoming.has_ended

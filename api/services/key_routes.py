@@ -9,8 +9,8 @@ from pipeline.errors import Forbidden, InvalidRequest
 
 #: Open to every key: jobs (only those of its routes are found), and the models that clients list first.
 ALWAYS = ("/jobs", "/v1/models")
-#: Closed to every key with limits: it could remove them.
-NEVER = ("/keys",)
+#: Closed to every key with limits: it could remove them, or see what others do.
+NEVER = ("/account/audit", "/keys")
 
 
 class RouteUnknown(InvalidRequest):

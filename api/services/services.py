@@ -99,7 +99,7 @@ class Services:
         self.offer_cache = OfferCache(database, settings)
         self.proxies = read_networks(settings.api.trusted_proxies)
         self.cookies = Cookies(self.proxies)
-        self.sessions = Sessions(database, settings.dashboard, self.cookies)
+        self.sessions = Sessions(database, settings.dashboard, self.cookies, self.proxies)
         self.links = Links(database)
         #: By the beginnings of the paths that have them; set by create_app.
         self.error_forms: dict[str, ErrorForm] = {}

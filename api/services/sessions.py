@@ -8,20 +8,36 @@ from uuid import UUID
 import falcon
 import falcon.asgi
 
+from api.http.address import Network, client_address
+from api.http.browsers import name_browser
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
-from pipeline.accounts.sessions import Owner, Session, begin_session, end_session, find_session, make_token
+from api.services.permissions import SAFE_METHODS, require_role
+from pipeline.accounts.audit import Action
+from pipeline.accounts.sessions import (
+    Person,
+    Session,
+    begin_session,
+    end_session,
+    find_session,
+    make_token,
+    move_session,
+)
 from pipeline.database import AsyncDatabase
 from pipeline.errors import Forbidden
+from pipeline.notices.sign_ins import tell_of_sign_in
 from pipeline.settings.settings import DashboardSettings
 
 COOKIE = "pressroom_session"
 CSRF_HEADER = "X-CSRF-Token"
 SIGN_IN = "/dashboard/sign-in"
+SIGN_OUT = "/dashboard/sign-out"
+#: Where a person adds a second factor; whose account needs one, and who has none, gets nowhere else.
+FACTORS = "/dashboard/account/factors"
+#: How lately a person has to have signed in for what somebody at their open browser should not do.
+RECENTLY = timedelta(hours=1)
 #: A token has 43 characters; longer ones are not looked up.
 MAX_TOKEN_LENGTH = 64
-#: Methods that change nothing.
-SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 
 
 class CsrfTokenInvalid(Forbidden):
@@ -35,12 +51,29 @@ class CsrfTokenInvalid(Forbidden):
     )
 
 
+class FactorMissing(Forbidden):
+    """The account needs a second factor, and the person has none."""
+
+    code = "second_factor_missing"
+    message = f"Your account needs a second factor. Add one at {FACTORS}."
+
+
+class SignInTooOld(Forbidden):
+    """The session was begun too long ago for what is asked for."""
+
+    code = "sign_in_too_old"
+    message = f"For this, sign in again: the dashboard's cookie does for an hour. {SIGN_IN}?again=yes"
+
+
 class Sessions:
     """Finds, begins and ends sessions."""
 
-    def __init__(self, database: AsyncDatabase, settings: DashboardSettings, cookies: Cookies) -> None:
+    def __init__(
+        self, database: AsyncDatabase, settings: DashboardSettings, cookies: Cookies, proxies: list[Network]
+    ) -> None:
         self._database = database
         self._cookies = cookies
+        self._proxies = proxies
         self._idle = timedelta(hours=settings.session_idle_hours)
         self._lasts = timedelta(days=settings.session_days)
 
@@ -60,46 +93,94 @@ class Sessions:
         return found
 
     async def require(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
-        """Return the session of a request. Raises HTTPSeeOther to the sign-in page without one."""
+        """Return the session of a request. Raises HTTPSeeOther to the sign-in page without one.
+
+        Who needs a second factor, and has none, is sent to add it."""
         session = await self.find(req)
         if session is None:
             self._cookies.delete(req, resp, COOKIE)  # its session has ended
             wanted = req.relative_uri if req.method in SAFE_METHODS else "/dashboard"
             raise falcon.HTTPSeeOther(f"{SIGN_IN}?next={quote(wanted, safe='/')}")
+        if session.lacks_factor and req.path != SIGN_OUT and not req.path.startswith(FACTORS):
+            raise falcon.HTTPSeeOther(FACTORS)
+        return session
+
+    async def require_recent(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, *, back: str, within: timedelta = RECENTLY
+    ) -> Session:
+        """Return the session of who has signed in lately. Raises HTTPSeeOther: they sign in again and get to `back`."""
+        session = await self.require(req, resp)
+        if session.proven_ago > within:
+            raise falcon.HTTPSeeOther(f"{SIGN_IN}?again=yes&next={quote(back, safe='/')}")
         return session
 
     async def require_operator(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
         """Return the session of an operator. Raises HTTPSeeOther, Forbidden."""
         session = await self.require(req, resp)
         if not session.is_operator:
-            message = "This page is for operators. `pressroom accounts operator ACCOUNT` makes an account one."
+            message = "This page is for owners of operators' accounts. `pressroom accounts operator ACCOUNT` makes one."
             raise Forbidden(message, code="operators_only")
         return session
 
     async def of_api_request(self, req: falcon.asgi.Request) -> Session | None:
-        """Return the session of an API request without a key, or None. Raises CsrfTokenInvalid."""
+        """Return the session of an API request without a key, or None.
+
+        Raises CsrfTokenInvalid, RoleInsufficient, FactorMissing."""
         session = await self.find(req)
-        if session is not None and req.method not in SAFE_METHODS:
+        if session is None:
+            return None
+        if session.lacks_factor:
+            raise FactorMissing
+        require_role(session, req.method, context_of(req).route)
+        if req.method not in SAFE_METHODS:
             check_csrf_token(session.csrf_token, req.get_header(CSRF_HEADER) or "")
         return session
 
-    async def begin(
-        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: UUID, *, checked: Owner | None = None
-    ) -> bool:
-        """Sign an account in with a new token, as the old one may be somebody else's.
+    def check_recent(self, req: falcon.asgi.Request) -> None:
+        """Raise SignInTooOld for an API request by a session that is not a recent one."""
+        session: Session | None = getattr(req.context, "session", None)
+        if session is not None and session.proven_ago > RECENTLY:
+            raise SignInTooOld
 
-        Returns false if the account changed since it was `checked`."""
+    async def begin(
+        self,
+        req: falcon.asgi.Request,
+        resp: falcon.asgi.Response,
+        person_id: UUID,
+        account_id: UUID,
+        *,
+        checked: Person | None = None,
+        action: Action = Action.SIGNED_IN,
+    ) -> bool:
+        """Sign a person in with a new token, as the old one may be somebody else's.
+
+        Returns false if the person changed since they were `checked`."""
         await self.end(req, resp)
-        token = make_token()
-        begun = await self._database.run(begin_session(account_id, token, lasts=self._lasts, checked=checked))
+        token, browser = make_token(), name_browser(req.user_agent or "")
+        beginning = begin_session(
+            person_id,
+            account_id,
+            token,
+            lasts=self._lasts,
+            checked=checked,
+            action=action,
+            browser=browser,
+            address=client_address(req, self._proxies),
+        )
+        telling = tell_of_sign_in(account_id, person_id, browser)
+        begun: bool = (await self._database.run_together([beginning, telling]))[0]
         if begun:
             self._cookies.write(req, resp, COOKIE, token, lasts=self._lasts)
         return begun
 
+    async def move(self, session: Session, account_id: UUID) -> bool:
+        """Go on in another account of the session's person; false if they may not open it."""
+        return await self._database.run(move_session(session.token_hash, session.person_id, account_id))
+
     async def end(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         session = await self.find(req)
         if session is not None:
-            await self._database.run(end_session(session.token_hash))
+            await self._database.run(end_session(session.token_hash, session.caller.actor))
         req.context.session = None
         self._cookies.delete(req, resp, COOKIE)
 

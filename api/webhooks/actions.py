@@ -4,12 +4,15 @@ An action that sends an event counts as a request: each adds a row to the log an
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 from uuid import UUID
 
 from api.services.services import Services
 from api.webhooks.documents import AddedWebhookRequest
 from api.work.common_fields import WebhookMissing, check_events, check_url
+from pipeline.accounts.audit import Action, noted
 from pipeline.accounts.keys import Caller
+from pipeline.database import Statement
 from pipeline.errors import Conflict, NotFound
 from pipeline.webhooks.accounts import (
     AccountWebhook,
@@ -23,6 +26,8 @@ from pipeline.webhooks.accounts import (
 )
 from pipeline.webhooks.events import TEST, event_body
 from pipeline.webhooks.log import DeliveryDetails, add_test, find_delivery, send_again
+
+Result = TypeVar("Result")
 
 #: Most webhooks of an account.
 MAX_WEBHOOKS = 20
@@ -50,7 +55,10 @@ async def set_webhook(
         url = check_url(url, services.settings.fetch.allow_networks)
     wanted = None if events is None else check_events(events)
     *_, made, webhook = await services.database.run_together(
-        [*ensure_webhook(caller.account_id), change_webhook(caller.account_id, url, wanted)]
+        [
+            *ensure_webhook(caller.account_id),
+            _noted(change_webhook(caller.account_id, url, wanted), caller, "set", url or "none"),
+        ]
     )
     return webhook, webhook.secret if made else None
 
@@ -67,7 +75,8 @@ async def add_webhook(services: Services, caller: Caller, wanted: AddedWebhookRe
     """Add a webhook to an account. Raises InvalidRequest, Conflict."""
     url, events = _check(services, wanted)
     webhook = NewWebhook(caller.account_id, url, events)
-    *_, is_added = await services.database.run_together(list(add_to_webhooks(webhook, most=MAX_WEBHOOKS)))
+    *before, adding = add_to_webhooks(webhook, most=MAX_WEBHOOKS)
+    *_, is_added = await services.database.run_together([*before, _noted(adding, caller, "added", url)])
     if not is_added:
         message = f"The account has {MAX_WEBHOOKS} webhooks, the most it may have. Delete one first."
         raise Conflict(message, code="too_many_webhooks")
@@ -80,7 +89,8 @@ async def change_own_webhook(
     """Set the address and events of a webhook. Raises WebhookNotFound, InvalidRequest."""
     url, events = _check(services, wanted)
     known = read_id(webhook_id, WebhookNotFound)
-    changed = await services.database.run(change_webhook(caller.account_id, url, events, known))
+    change = _noted(change_webhook(caller.account_id, url, events, known), caller, "changed", url)
+    changed = await services.database.run(change)
     if changed is None:
         raise WebhookNotFound
     return changed
@@ -90,9 +100,14 @@ async def delete_own_webhook(services: Services, caller: Caller, webhook_id: str
     """Delete a webhook; the default's secret stays, as it signs for requests too. Raises WebhookNotFound."""
     found = await find_own_webhook(services, caller, webhook_id)
     if found.is_default:
-        await services.database.run(change_webhook(caller.account_id, None, None))
+        await remove_default(services, caller)
     else:
-        await services.database.run(delete_webhook(found.id))
+        await services.database.run(_noted(delete_webhook(found.id), caller, "deleted", found.url or ""))
+
+
+async def remove_default(services: Services, caller: Caller) -> None:
+    """Take the address from an account's default webhook."""
+    await services.database.run(_noted(change_webhook(caller.account_id, None, None), caller, "deleted", "default"))
 
 
 async def new_secret(services: Services, caller: Caller, webhook_id: str | None = None) -> AccountWebhook:
@@ -104,7 +119,11 @@ async def new_secret(services: Services, caller: Caller, webhook_id: str | None 
     known = None if webhook_id is None else read_id(webhook_id, WebhookNotFound)
     making = ensure_webhook(account) if known is None else []
     *_, webhook = await services.database.run_together(
-        [*making, rotate_secret(account, known, overlap=overlap), find_webhook(account, known)]
+        [
+            *making,
+            _noted(rotate_secret(account, known, overlap=overlap), caller, "new secret", webhook_id or "default"),
+            find_webhook(account, known),
+        ]
     )
     if webhook is None:
         raise WebhookNotFound
@@ -152,6 +171,10 @@ def read_id(text: str, absent: type[NotFound]) -> UUID:
         return UUID(text)
     except ValueError:
         raise absent from None
+
+
+def _noted(change: Statement[Result], caller: Caller, what: str, url: str) -> Statement[Result]:
+    return noted(change, caller.actor, Action.WEBHOOK_CHANGED, url, webhook=what)
 
 
 def _check(services: Services, wanted: AddedWebhookRequest) -> tuple[str, Sequence[str] | None]:

@@ -16,6 +16,7 @@ from api.webhooks.actions import (
     find_own_delivery,
     find_own_webhook,
     new_secret,
+    remove_default,
     send_delivery_again,
     send_test,
     set_webhook,
@@ -34,7 +35,7 @@ from api.webhooks.documents import (
     WebhookTestRequest,
 )
 from api.work.answers import show_json
-from pipeline.webhooks.accounts import AccountWebhook, change_webhook, find_webhook, list_webhooks
+from pipeline.webhooks.accounts import AccountWebhook, find_webhook, list_webhooks
 from pipeline.webhooks.deliveries import STATES
 from pipeline.webhooks.log import list_deliveries
 
@@ -110,7 +111,7 @@ class AccountHook(Resource):
     )
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         caller, _ = await read_sent(self._services, req)
-        await self._services.database.run(change_webhook(caller.account_id, None, None))
+        await remove_default(self._services, caller)
         resp.status = falcon.HTTP_204
 
 

@@ -12,6 +12,7 @@ from pipeline.lifecycle import SCHEMA
 from pipeline.lifecycle.migrations import migrate
 from pipeline.settings import RetentionSettings
 from pipeline.usage.usage_days import sum_usage
+from scripts.system.embedded.roles import OWNER, ROLE
 
 #: The account that everything grows of, one beside it, and their keys; the same in each database.
 ACCOUNT, NEIGHBOUR = UUID(int=1), UUID(int=2)
@@ -53,7 +54,7 @@ def ready_url(server: str, size: Size) -> str:
 
 def fill(server: str, size: Size) -> None:
     """Make the database of a size, unless it is there, and bring it to this version."""
-    with psycopg.connect(server, autocommit=True) as connection:
+    with psycopg.connect(server, user=OWNER, autocommit=True) as connection:
         if connection.execute("SELECT FROM pg_database WHERE datname = %s", [size.database]).fetchone() is None:
             _make(connection, server, size)
     migrate(ready_url(server, size))
@@ -66,7 +67,7 @@ def fill(server: str, size: Size) -> None:
 def _make(connection: psycopg.Connection, server: str, size: Size) -> None:
     unfinished = f"{size.database}_unfinished"
     connection.execute(f"DROP DATABASE IF EXISTS {unfinished}")
-    connection.execute(f"CREATE DATABASE {unfinished}")
+    connection.execute(f"CREATE DATABASE {unfinished} OWNER {ROLE}")
     url = urlunsplit(urlsplit(server)._replace(path=f"/{unfinished}"))
     migrate(url)
     with psycopg.connect(url) as filled:

@@ -33,6 +33,16 @@ def audiobook(
     voice: Annotated[str | None, typer.Option(help="A voice, by id or name.")] = None,
     language: Language = None,
     only: Annotated[str | None, typer.Option(metavar="1-3,7", help="Chapters of the plan. Default: all.")] = None,
+    read: Annotated[
+        str | None,
+        typer.Option(metavar="tables,…", help="Read also footnotes, tables, code, page_numbers, pictures."),
+    ] = None,
+    cast: Annotated[
+        list[str] | None, typer.Option(metavar="EMMA=VOICE", help="A speaker's voice, for each speaker.")
+    ] = None,
+    dialogue: Annotated[
+        bool, typer.Option("--dialogue", help="Give the cast its quotations, as in “…,” said Emma.")
+    ] = False,
     speed: Annotated[float, typer.Option(min=0.25, max=4.0, help="Speaking rate.")] = 1.0,
     cover: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="A picture. Default: its own.")
@@ -52,6 +62,7 @@ def audiobook(
     if not is_url and not Path(manuscript).is_file():
         raise InvalidRequest(f"{manuscript} is no file, and no URL.")
     wanted = None if only is None else read_numbers(only)
+    voices = read_cast(cast or ())
     # A book may take longer than the service remembers a repeated request.
     begun = Path(f"{target}.job")
     with ask_service(url, data) as client:
@@ -61,13 +72,18 @@ def audiobook(
             _finish(client, begun, form=form, loudness=loudness, cover=cover, to=target)
             return
         content = manuscript.encode() if is_url else Path(manuscript).read_bytes()
-        plan = _planned(client, manuscript, content, language, is_url=is_url)
+        reads = [one.strip() for one in (read or "").split(",") if one.strip()]
+        plan = _planned(client, manuscript, content, language, reads, is_url=is_url)
         chosen = [chapter for chapter in plan.chapters if wanted is None or chapter.number in wanted]
         _show(plan, chosen)
         if not (yes or typer.confirm("Make it?", default=True)):
             raise typer.Exit(1)
         fields: dict[str, Any] = {"only": wanted, "language": language, "voice_name": voice, "reuse": reuse}
         fields = {name: value for name, value in fields.items() if value is not None}
+        if voices:
+            fields["cast"] = voices
+        if dialogue:
+            fields["dialogue"] = True
         if speed != 1.0:
             fields["speed"] = speed
         # The same command finds the job that it began; an article may have changed.
@@ -99,12 +115,33 @@ def read_numbers(text: str) -> list[int]:
     return found
 
 
-def _planned(client: "Pressroom", manuscript: str, content: bytes, language: str | None, *, is_url: bool) -> "BookPlan":
+def read_cast(entries: Sequence[str]) -> dict[str, str]:
+    """Return voices by speaker, of entries such as Emma=Heart. Raises InvalidRequest."""
+    voices: dict[str, str] = {}
+    for entry in entries:
+        speaker, _, voice = (part.strip() for part in entry.partition("="))
+        if not speaker or not voice:
+            raise InvalidRequest(f"{entry!r} names no speaker and voice: write Emma=Heart.")
+        voices[speaker] = voice
+    return voices
+
+
+def _planned(
+    client: "Pressroom",
+    manuscript: str,
+    content: bytes,
+    language: str | None,
+    reads: Sequence[Any],
+    *,
+    is_url: bool,
+) -> "BookPlan":
     """Return the manuscript's plan; the same file has the same plan for a day, as its audiobook needs."""
     if is_url:
-        return client.plan_audiobook(url=manuscript, language=language)
-    key = f"plan-{hashlib.sha256(content + manuscript.encode() + (language or '').encode()).hexdigest()[:40]}"
-    return client.plan_audiobook(manuscript, name=Path(manuscript).name, language=language, idempotency_key=key)
+        return client.plan_audiobook(url=manuscript, language=language, read=reads)
+    hashed = hashlib.sha256(content + repr((manuscript, language, reads)).encode()).hexdigest()
+    return client.plan_audiobook(
+        manuscript, name=Path(manuscript).name, language=language, read=reads, idempotency_key=f"plan-{hashed[:40]}"
+    )
 
 
 def _show(plan: "BookPlan", chosen: Sequence["PlannedChapter"]) -> None:

@@ -6,7 +6,6 @@ FAMILIES = {
 }
 COMMANDS = {
     "index-check": "capabilities.index_check.commands.index_check",
-    "bing-webmaster": "capabilities.index_check.commands.connected_sites",
     "indexnow": "capabilities.index_check.commands.indexnow",
     "search-console": "capabilities.index_check.commands.connected_sites",
 }

@@ -1,6 +1,6 @@
-"""Connecting: credentials are tried at their service, and stored encrypted with the sites that they give access to.
+"""Connecting: credentials are tried at Search Console, and stored encrypted with the sites that they give access to.
 
-Its engines are imported only when a service is asked: the API and most commands need none."""
+The engine is imported only when it is asked: the API and most commands need none."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,20 +11,15 @@ from uuid import UUID
 
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites import connections
-from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE, Connection
+from capabilities.index_check.sites.connections import Connection
 from capabilities.index_check.sites.site_quota import SiteStatus
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Statement
 from pipeline.errors import InvalidRequest, NotReady
 from pipeline.settings import Settings
 
-TITLES = {SEARCH_CONSOLE: "Google Search Console", BING_WEBMASTER: "Bing Webmaster Tools"}
-#: Advice for a service that lists no site.
-HINTS = {
-    SEARCH_CONSOLE: "In Search Console, Settings, Users and permissions, add it as a user of the property, and connect"
-    " again.",
-    BING_WEBMASTER: "Add the site in Bing Webmaster Tools, verify it, and connect again.",
-}
+#: Advice where no site is listed.
+HINT = "In Search Console, Settings, Users and permissions, add it as a user of the property, and connect again."
 KEPT = ("type", "client_email", "private_key", "private_key_id")
 
 
@@ -43,9 +38,9 @@ def connected_sites(
 ) -> list[ConnectedSite]:
     """Return the sites of connections, with what is left of today's quota or why they can't be asked about."""
     known = {(one.connection_id, one.property): one for one in statuses}
+    per_day = settings.of(SearchSettings).search_console.per_day
     sites = []
     for connection in found:
-        per_day = getattr(settings.of(SearchSettings), connection.service).per_day
         fault = _fault_of(connection, settings)
         for site in connection.properties:
             status = known.get((connection.id, site))
@@ -58,49 +53,41 @@ def connected_sites(
 
 def read_service_account(content: str | bytes) -> dict[str, Any]:
     """Return what is kept of a service account's key, which is JSON. Raises InvalidRequest."""
-    found = read_object(content)
-    return {field: found[field] for field in KEPT if field in found}
-
-
-def read_object(content: str | bytes) -> dict[str, Any]:
-    """Return the object in a JSON text. Raises InvalidRequest."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"The file can't be read as JSON ({type(error).__name__}).") from error
     if not isinstance(found, dict):
         raise InvalidRequest("The file has no JSON object in it.")
-    return found
+    return {field: found[field] for field in KEPT if field in found}
 
 
-def find_sites(
-    settings: Settings, service: str, credentials: dict[str, Any], wanted: Sequence[str] = ()
-) -> tuple[str, list[str]]:
-    """Ask a service for the owner of credentials and the sites that they give access to; of these, the wanted ones.
+def find_sites(settings: Settings, credentials: dict[str, Any], wanted: Sequence[str] = ()) -> tuple[str, list[str]]:
+    """Ask Search Console for the owner of credentials and the sites that they give access to, or the wanted ones.
 
     Raises InvalidRequest, NotReady."""
     from capabilities.index_check.engines.search.base.client import SearchClient
-    from capabilities.index_check.engines.search.owners import site_services
+    from capabilities.index_check.engines.search.owners.search_console import SearchConsole
 
     search = settings.of(SearchSettings)
-    asked = site_services(search)[service]
+    asked = SearchConsole(search)
     with closing(SearchClient(search)) as client, service_errors():
         access = asked.open(credentials)
         owner, sites = access.name, asked.list_sites(client.ask, access)
     if missing := [site for site in wanted if site not in sites]:
         listed = ", ".join(sites) or "no site"
-        raise InvalidRequest(f"{owner} has no access to {missing[0]}, only to {listed}. {HINTS[service]}")
+        raise InvalidRequest(f"{owner} has no access to {missing[0]}, only to {listed}. {HINT}")
     if not sites:
-        raise InvalidRequest(f"{owner} has access to no site. {HINTS[service]}")
+        raise InvalidRequest(f"{owner} has access to no site. {HINT}")
     return owner, list(wanted) or sites
 
 
 def connecting(
-    settings: Settings, account_id: UUID, service: str, name: str, credentials: Mapping[str, Any], sites: Sequence[str]
+    settings: Settings, account_id: UUID, name: str, credentials: Mapping[str, Any], sites: Sequence[str]
 ) -> Statement[UUID | None]:
     """Store credentials, encrypted; None if there is no such account. Raises NotReady."""
     sealed = SecretBox(settings).seal(json.dumps(credentials).encode())
-    return connections.connect(account_id, service, name, sealed, sites)
+    return connections.connect(account_id, name, sealed, sites)
 
 
 @contextmanager

@@ -38,8 +38,8 @@ class Reuse(NamedTuple):
         return max(self)
 
 
-RANKED = ("serper", "serpapi", "dataforseo", "brave_api", "searxng", "duckduckgo", "bing")
-KEYED = RANKED[:4]
+RANKED = ("serper", "serpapi", "brave_api", "searxng", "duckduckgo", "bing")
+KEYED = RANKED[:3]
 
 
 class SitemapSettings(BaseModel):
@@ -69,16 +69,11 @@ def _provider(url: str | None, interval: float, jitter: float = 0.0) -> Provider
     return ProviderSettings(url=url, interval_seconds=interval, jitter=jitter)
 
 
-class SiteServiceSettings(BaseModel):
-    """A service for site owners."""
+class SearchConsoleSettings(BaseModel):
+    """Google Search Console."""
 
     per_day: int = Field(2_000, ge=1, description="Requests a day about a site; Search Console allows 2,000.")
     per_minute: int = Field(600, ge=1, description="Requests a minute about a site; Search Console allows 600.")
-
-
-class SearchConsoleSettings(SiteServiceSettings):
-    """Google Search Console."""
-
     url: WebUrl = Field(
         "https://searchconsole.googleapis.com/v1/urlInspection/index:inspect", description="URL Inspection."
     )
@@ -89,12 +84,6 @@ class SearchConsoleSettings(SiteServiceSettings):
         None, description="OAuth client (web application): accounts connect by signing in to Google in the dashboard."
     )
     client_secret: SecretStr | None = Field(None, description="Its secret.")
-
-
-class BingWebmasterSettings(SiteServiceSettings):
-    """Bing Webmaster Tools."""
-
-    url: WebUrl = Field("https://ssl.bing.com/webmaster/api.svc/json", description="The API.")
 
 
 class SearchSettings(Section):
@@ -121,7 +110,6 @@ class SearchSettings(Section):
         "wikipedia.org",
         description="A site that every engine lists. An engine without a row of it gives us empty pages.",
     )
-    accept_variants: bool = Field(False, description="Accept mobile, AMP and upper-case variants as matches.")
     captcha_minutes: str = Field("15,60,360,1440", description="Rests after a captcha, one after another.")
     throttle_minutes: str = Field("5,15,60", description="Rests after HTTP 429, one after another.")
     max_rest_hours: float = Field(24.0, gt=0, description="Longest rest, also for Retry-After.")
@@ -135,9 +123,7 @@ class SearchSettings(Section):
     brave_api: ProviderSettings = _provider("https://api.search.brave.com/res/v1/web/search", 0.2)
     serper: ProviderSettings = _provider("https://google.serper.dev/search", 0.1)
     serpapi: ProviderSettings = _provider("https://serpapi.com/search.json", 0.1)
-    dataforseo: ProviderSettings = _provider("https://api.dataforseo.com/v3/serp/google/organic/live/advanced", 0.1)
     search_console: SearchConsoleSettings = SearchConsoleSettings()
-    bing_webmaster: BingWebmasterSettings = BingWebmasterSettings(per_day=10_000, per_minute=300)
 
     @field_validator("captcha_minutes", "throttle_minutes")
     @classmethod
@@ -174,24 +160,13 @@ class IndexNowSettings(BaseModel):
     key: SecretStr | None = Field(None, description="Key of every site without one in KEYS.")
     keys: SecretStr | None = Field(
         None,
-        description="Keys of sites, HOST=KEY separated by commas; HOST=KEY=URL if the file is not HOST/KEY.txt.",
+        description="Keys of sites, HOST=KEY separated by commas.",
     )
 
     @property
     def is_set_up(self) -> bool:
         """True if there is a key; a template of settings has an empty one."""
         return bool(self.key or self.keys)
-
-
-class BingSubmitSettings(BaseModel):
-    """Bing Webmaster's URL submission."""
-
-    url: WebUrl = Field("https://ssl.bing.com/webmaster/api.svc/json", description="Address of the API.")
-    api_key: SecretStr | None = Field(None, description="Key of the Bing Webmaster account with the sites.")
-
-    @property
-    def is_set_up(self) -> bool:
-        return bool(self.api_key)
 
 
 class SubmissionSettings(Section):
@@ -209,12 +184,11 @@ class SubmissionSettings(Section):
     )
     max_wait_hours: float = Field(24.0, gt=0, description="Longest pause, also for Retry-After.")
     indexnow: IndexNowSettings = IndexNowSettings()
-    bing_submit: BingSubmitSettings = BingSubmitSettings()
 
     @property
     def set_up(self) -> list[str]:
         """The engines that have their keys; a plug-in's has to be named in `engines`."""
-        order = [name.strip() for name in (self.engines or "indexnow,bing_submit").split(",") if name.strip()]
+        order = [name.strip() for name in (self.engines or "indexnow").split(",") if name.strip()]
         return [name for name in order if getattr(getattr(self, name, None), "is_set_up", True)]
 
 

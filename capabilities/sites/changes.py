@@ -43,6 +43,8 @@ class NewChange:
     before: Any
     proposed: Any = None
     note: str | None = None
+    #: Why nothing can be proposed; empty: it can.
+    refusal: str = ""
 
 
 CHANGE = columns(Change.__dataclass_fields__)
@@ -103,7 +105,7 @@ def accept_confident(run_id: UUID, at_least: float) -> Statement[int]:
     """Accept what an engine is sure of, and no draft; returns how many."""
     return Statement(
         "UPDATE site_change SET state = 'accepted', updated_at = now() WHERE run_id = %(run)s AND state = 'proposed'"
-        " AND NOT draft AND coalesce(confidence, 1) >= %(bound)s RETURNING id",
+        " AND NOT draft AND confidence >= %(bound)s RETURNING id",
         {"run": run_id, "bound": at_least},
         len,
     )
@@ -113,10 +115,10 @@ def add_changes(run_id: UUID, found: Sequence[NewChange]) -> Statement[int]:
     """Store changes of a run, each once; returns how many are new."""
     return Statement(
         "INSERT INTO site_change (run_id, target, field, about, before, proposed, note, state, confidence)"
-        " SELECT %(run)s, target, field, about, before, proposed, note,"
-        " CASE WHEN proposed IS NULL THEN 'found' ELSE 'proposed' END,"
+        " SELECT %(run)s, target, field, about, before, proposed, coalesce(nullif(refusal, ''), note),"
+        " CASE WHEN refusal > '' THEN 'failed' WHEN proposed IS NULL THEN 'found' ELSE 'proposed' END,"
         " CASE WHEN proposed IS NOT NULL THEN 1 END FROM jsonb_to_recordset(%(rows)s)"
-        " AS f (target text, field text, about jsonb, before jsonb, proposed jsonb, note text)"
+        " AS f (target text, field text, about jsonb, before jsonb, proposed jsonb, note text, refusal text)"
         " ON CONFLICT (run_id, target, field) DO NOTHING RETURNING id",
         {"run": run_id, "rows": Jsonb([asdict(one) for one in found])},
         len,
@@ -208,7 +210,7 @@ def accept_in_posts(run_id: UUID) -> Statement[int]:
     return Statement(
         "INSERT INTO site_change (run_id, target, field, about, state, proposed, confidence)"
         " SELECT c.run_id, post, 'alts', jsonb_build_object('page', min(c.about->>'page')), 'accepted',"
-        " jsonb_object_agg(c.target, jsonb_build_array(c.about->>'url', c.written)), 1"
+        " jsonb_object_agg(c.target, jsonb_build_array(c.about->>'url', coalesce(c.written, c.proposed))), 1"
         " FROM site_change c, jsonb_array_elements_text(c.about->'posts') post"
         " WHERE c.run_id = %(run)s AND c.field = 'alt_text' AND c.state = 'written' GROUP BY c.run_id, post"
         " ON CONFLICT (run_id, target, field) DO UPDATE SET state = 'accepted', proposed = excluded.proposed"

@@ -1,7 +1,7 @@
 """Feeds: the podcasts of sites. An episode is the audio that a run has written to a post; it ends with an undo."""
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,6 +15,8 @@ from pipeline.database import SQL, Statement, columns, row_of, rows_of
 PODCASTS = UUID("ead4c236-bf58-58c6-a2c6-a6b28d128cb6")
 #: The file of an episode, in the store and in its address.
 AUDIO = "audio.mp3"
+#: Most sentences of a heading.
+MOST_SENTENCES = 6
 #: Bytes of the secret in a feed's address.
 TOKEN_BYTES = 24
 #: Episodes of a feed, as directories read a few hundred.
@@ -75,27 +77,33 @@ class Episode:
 
     def chapters(self) -> Iterator[tuple[float, str]]:
         """Yield each heading's start in seconds, and the heading, after the title."""
-        headings = iter(self.written.get("headings") or ())
-        wanted = next(headings, None)
-        if wanted is not None:
+        headings, sentences = self.written.get("headings") or (), self.proposed.get("sentences", ())
+        if headings:
             yield 0, self.title
-        for start, _, text in self.proposed.get("sentences", ()):
-            if wanted is not None and text.startswith(wanted):
-                yield start, wanted
-                wanted = next(headings, None)
+        begun = 0
+        for heading in headings:
+            for place in range(begun, len(sentences)):
+                # A heading may have several sentences.
+                if " ".join(text for _, _, text in sentences[place : place + MOST_SENTENCES]).startswith(heading):
+                    yield sentences[place][0], heading
+                    begun = place + 1
+                    break
 
 
 FEED = columns(Feed.__dataclass_fields__)
 #: Episodes of the feeds that have not ended, and of audio that still stands where it was written.
 EPISODE = SQL(
     "SELECT e.id, c.id AS change_id, r.site_id, c.target, c.about, c.proposed, c.written,"
-    " x.written #>> '{}' AS excerpt, v.proposed AS cover_made, e.audio_bytes, e.cover, e.created_at FROM site_feed f"
+    " coalesce(x.written, x.proposed) #>> '{}' AS excerpt, v.proposed AS cover_made, e.audio_bytes, e.cover,"
+    " e.created_at FROM site_feed f"
     " JOIN site_run r ON r.site_id = f.site_id JOIN site_change c ON c.run_id = r.id"
     " JOIN site_episode e ON e.change_id = c.id"
-    " LEFT JOIN site_change x ON x.run_id = r.id AND x.target = c.target AND x.field = 'excerpt'"
-    " AND x.state = 'written'"
-    " LEFT JOIN site_change v ON v.run_id = r.id AND v.target = c.target AND v.field = 'cover'"
-    " AND v.state = 'written'"
+    " LEFT JOIN LATERAL (SELECT n.written, n.proposed FROM site_change n JOIN site_run o ON o.id = n.run_id"
+    " WHERE o.site_id = r.site_id AND n.target = c.target AND n.field = 'excerpt' AND n.state = 'written'"
+    " ORDER BY n.id DESC LIMIT 1) x ON true"
+    " LEFT JOIN LATERAL (SELECT n.proposed FROM site_change n JOIN site_run o ON o.id = n.run_id"
+    " WHERE o.site_id = r.site_id AND n.target = c.target AND n.field = 'cover' AND n.state = 'written'"
+    " ORDER BY n.id DESC LIMIT 1) v ON true"
     " WHERE f.token IS NOT NULL AND c.field = 'audio' AND c.state = 'written' AND c.about ->> 'is_public' = 'true'"
 )
 
@@ -141,6 +149,20 @@ def list_episodes(site_id: UUID) -> Statement[list[Episode]]:
     )
 
 
+def count_episodes(site_id: UUID) -> Statement[int]:
+    """Count the episodes of a site's podcast."""
+    sql = SQL("SELECT count(*) AS number FROM ({}) AS found").format(
+        SQL(EPISODE + " AND f.site_id = %(site)s AND e.audio_bytes IS NOT NULL")
+    )
+    return Statement(sql, {"site": site_id}, lambda rows: int(rows[0]["number"]))
+
+
+def find_episode_of(change_ids: Sequence[int]) -> Statement[Episode | None]:
+    """Read the newest episode of some changes."""
+    sql = EPISODE + " AND c.id = ANY(%(ids)s) AND e.audio_bytes IS NOT NULL ORDER BY c.id DESC LIMIT 1"
+    return Statement(sql, {"ids": list(change_ids)}, row_of(Episode))
+
+
 def find_episode(episode_id: UUID) -> Statement[Episode | None]:
     """Read an episode, unless it has ended or its audio is not copied yet."""
     sql = EPISODE + " AND e.id = %(id)s AND e.audio_bytes IS NOT NULL"
@@ -156,7 +178,8 @@ def claim_episode() -> Statement[Episode | None]:
         SQL(
             "WITH due AS (SELECT c.id FROM site_feed f JOIN site_run r ON r.site_id = f.site_id"
             " JOIN site_change c ON c.run_id = r.id LEFT JOIN site_episode e ON e.change_id = c.id"
-            " WHERE f.token IS NOT NULL AND c.field = 'audio' AND c.state = 'written' AND (e.id IS NULL"
+            " WHERE f.token IS NOT NULL AND c.field = 'audio' AND c.state = 'written'"
+            " AND c.about ->> 'is_public' = 'true' AND (e.id IS NULL"
             " OR e.audio_bytes IS NULL AND e.created_at < now() - %(again)s) ORDER BY c.id LIMIT 1),"
             " claimed AS (INSERT INTO site_episode AS o (id, change_id) SELECT %(id)s, id FROM due"
             " ON CONFLICT (change_id) DO UPDATE SET created_at = now() WHERE o.audio_bytes IS NULL"
@@ -168,12 +191,44 @@ def claim_episode() -> Statement[Episode | None]:
     )
 
 
-def note_copied(episode_id: UUID, audio_bytes: int, cover: str | None) -> Statement[bool]:
-    """Note that an episode's files are there."""
+def note_copied(episode_id: UUID, *, audio_bytes: int | None = None, cover: str | None = None) -> Statement[bool]:
+    """Note the size of an episode's copied audio, or the file of its cover; an empty one has expired."""
     return Statement(
-        "UPDATE site_episode SET audio_bytes = %(bytes)s, cover = %(cover)s WHERE id = %(id)s RETURNING id",
+        "UPDATE site_episode SET audio_bytes = coalesce(%(bytes)s, audio_bytes), cover = coalesce(%(cover)s, cover)"
+        " WHERE id = %(id)s RETURNING id",
         {"id": episode_id, "bytes": audio_bytes, "cover": cover},
         bool,
+    )
+
+
+def list_without_cover() -> Statement[list[Episode]]:
+    """Read episodes whose post has got a cover that was not copied."""
+    return Statement(
+        EPISODE + " AND e.audio_bytes IS NOT NULL AND e.cover IS NULL AND v.proposed IS NOT NULL LIMIT 20",
+        {},
+        rows_of(Episode),
+    )
+
+
+def hidden_posts() -> Statement[dict[UUID, list[str]]]:
+    """Return, by site, the posts with audio that nobody could read when they were spoken, such as drafts."""
+    return Statement(
+        "SELECT r.site_id, array_agg(c.target) AS targets FROM site_feed f JOIN site_run r ON r.site_id = f.site_id"
+        " JOIN site_change c ON c.run_id = r.id WHERE f.token IS NOT NULL AND c.field = 'audio'"
+        " AND c.state = 'written' AND c.about->>'is_public' IS DISTINCT FROM 'true' GROUP BY r.site_id",
+        {},
+        lambda rows: {row["site_id"]: row["targets"] for row in rows},
+    )
+
+
+def note_published(site_id: UUID, target: str, about: Mapping[str, Any]) -> Statement[int]:
+    """Note that a post was published; returns how many of its audios were not public before."""
+    return Statement(
+        "UPDATE site_change c SET about = c.about || %(about)s FROM site_run r WHERE r.id = c.run_id"
+        " AND r.site_id = %(site)s AND c.target = %(target)s AND c.field = 'audio'"
+        " AND c.about->>'is_public' IS DISTINCT FROM 'true' RETURNING c.id",
+        {"site": site_id, "target": target, "about": Jsonb(dict(about))},
+        len,
     )
 
 

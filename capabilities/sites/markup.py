@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 IMAGE = re.compile(r"<img\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
@@ -119,24 +120,53 @@ def around(html: str, image: Image) -> str:
 
 
 def fill_alts(html: str, texts: Mapping[str, tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the changes (old tag, new tag) that give a post's pictures texts where they have none.
+    """Return the changes (old tag, new tag) that give a post's pictures texts where they have none, in their order.
 
-    `texts` are (URL, text) by target."""
-    changes = []
-    for image in images(html):
-        if image.is_left_alone or not is_missing(image.alt, image.attributes.get("src", "")):
-            continue
-        text = next((text for target, (url, text) in texts.items() if image.shows(target, url)), None)
-        if text is not None and image.alt != text:
-            changes.append((image.text, image.with_alt(text)))
-    return list(dict.fromkeys(changes))
+    A tag that says so already is among them as (tag, tag). `texts` are (URL, text) by target."""
+    pairs = [(image.text, _filled(image, texts)) for image in images(html)]
+    changed = {new for old, new in pairs if new != old}
+    return [pair for pair in pairs if pair[1] in changed]
+
+
+def _filled(image: Image, texts: Mapping[str, tuple[str, str]]) -> str:
+    if image.is_left_alone or not is_missing(image.alt, image.attributes.get("src", "")):
+        return image.text
+    text = next((text for target, (url, text) in texts.items() if image.shows(target, url)), None)
+    return image.text if text is None or image.alt == text else image.with_alt(text)
 
 
 def replaced(html: str, changes: Iterable[Sequence[str]]) -> str:
-    """Return HTML with each old text replaced by the new one, wherever it stands."""
+    """Return HTML with each old tag replaced by the new one."""
     for old, new in changes:
         html = html.replace(old, new)
     return html
+
+
+def put_back(html: str, changes: Iterable[Sequence[str]]) -> str | None:
+    """Return HTML with each new tag replaced by the old one; None if several old ones may have stood there."""
+    stood: dict[str, list[str]] = {}
+    for old, new in changes:
+        stood.setdefault(new, []).append(old)
+    for new, olds in stood.items():
+        parts = html.split(new)
+        if len(parts) - 1 != len(olds):
+            if len(parts) > 1 and len(set(olds)) > 1:
+                return None
+            olds = olds[:1] * (len(parts) - 1)
+        html = "".join(part + old for part, old in zip(parts, [*olds, ""], strict=True))
+    return html
+
+
+def is_same_text(now: Any, sent: Any) -> bool:
+    """Return whether `now` may be what a site has made of what it was sent: it strips mark-up, and sorts names."""
+    if isinstance(sent, list):
+        return isinstance(now, list) and sorted(map(str.casefold, now)) == sorted(map(str.casefold, sent))
+    return now == sent or (isinstance(now, str) and isinstance(sent, str) and _bare(now) == _bare(sent) > "")
+
+
+def _bare(text: str) -> str:
+    # WordPress also takes percent-encoded characters away (sanitize_text_field).
+    return re.sub(r"%[0-9a-f]{2}", "", text_of(text), flags=re.IGNORECASE)
 
 
 def _letters(text: str) -> str:

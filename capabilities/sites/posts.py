@@ -1,12 +1,13 @@
 """Posts of watched sites: from their publication to the proof that a search engine shows them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from capabilities.sites.connectors.connector import SitePost
 from pipeline.database import SQL, Statement, columns, row_of, rows_of
 
 
@@ -25,19 +26,10 @@ class WatchedPost:
     done_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class NewPost:
-    """A post that was just seen."""
-
-    target: str
-    url: str
-    title: str
-
-
 POST = columns(WatchedPost.__dataclass_fields__)
 
 
-def add_posts(site_id: UUID, found: Sequence[NewPost], runs: Sequence[UUID]) -> Statement[int]:
+def add_posts(site_id: UUID, found: Sequence[SitePost], runs: Sequence[UUID]) -> Statement[int]:
     """Store new posts with the runs that were begun for them, each once; returns how many."""
     return Statement(
         "INSERT INTO site_post (site_id, target, url, title, runs) SELECT %(site)s, target, url, title, %(runs)s"
@@ -46,7 +38,7 @@ def add_posts(site_id: UUID, found: Sequence[NewPost], runs: Sequence[UUID]) -> 
         {
             "site": site_id,
             "runs": Jsonb([str(one) for one in runs]),
-            "found": Jsonb([asdict(one) for one in found]),
+            "found": Jsonb([{"target": one.target, "url": one.url, "title": one.title} for one in found]),
         },
         len,
     )

@@ -17,7 +17,7 @@ from pipeline.database import SQL, Statement, columns, row_of, rows_of
 
 Task = Literal["alt_text", "posts"]
 #: A sweep that says nothing for so long has died, and another one takes its run.
-CLAIM = timedelta(minutes=3)
+CLAIM = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,9 @@ def start_run(site_id: UUID, task: Task, options: Mapping[str, Any]) -> Statemen
         SQL(
             "INSERT INTO site_run (id, site_id, task, options) VALUES (%(id)s, %(site)s, %(task)s, %(options)s)"
             " ON CONFLICT (site_id, task) WHERE state IN ('finding', 'proposing', 'review', 'writing')"
-            " DO UPDATE SET fault = NULL, due_at = now(), options = site_run.options || excluded.options"
+            " DO UPDATE SET fault = NULL, options = site_run.options || excluded.options,"
+            # Without a fault a sweep may be at work on it.
+            " due_at = CASE WHEN site_run.fault IS NULL THEN site_run.due_at ELSE now() END"
             " RETURNING {}"
         ).format(RUN),
         {"id": (new := uuid4()), "site": site_id, "task": task, "options": Jsonb(dict(options))},
@@ -88,11 +90,15 @@ def move(run_id: UUID, *, of: Sequence[str], to: str) -> Statement[bool]:
 
 
 def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | None]:
-    """Have a run undone, by default the last one that has written something; None: there is none."""
+    """Have a run undone, by default the last one that has written something; None: there is none.
+
+    A sweep that is at work on it keeps its claim until it notices."""
     return Statement(
         SQL(
-            "UPDATE site_run SET state = 'undoing', fault = NULL, due_at = now() WHERE id = (SELECT r.id FROM"
-            " site_run r WHERE r.site_id = %(site)s AND (%(run)s::uuid IS NULL OR r.id = %(run)s) AND EXISTS ("
+            "UPDATE site_run SET state = 'undoing', fault = NULL, finished_at = NULL,"
+            " due_at = CASE WHEN state IN ('review', 'done') THEN now() ELSE greatest(due_at, now()) END"
+            " WHERE id = (SELECT r.id FROM site_run r WHERE r.site_id = %(site)s"
+            " AND (%(run)s::uuid IS NULL OR r.id = %(run)s) AND EXISTS ("
             "SELECT FROM site_change c WHERE c.run_id = r.id AND c.state IN ('writing', 'written'))"
             " ORDER BY r.created_at DESC LIMIT 1) RETURNING {}"
         ).format(RUN),
@@ -128,10 +134,12 @@ def renew(run: Run) -> Statement[bool]:
 
 
 def put_back(run: Run, after: timedelta, fault: str | None = None) -> Statement[bool]:
-    """Give a run back: it goes on after a time, or, with a fault, when somebody asks for it."""
+    """Give a run back: it goes on after a time, or, with a fault, when somebody asks for it.
+
+    One that was moved on meanwhile, such as to be undone, goes on at once."""
     return Statement(
-        "UPDATE site_run SET due_at = now() + %(after)s, fault = %(fault)s"
-        " WHERE id = %(run)s AND state = %(state)s RETURNING id",
+        "UPDATE site_run SET due_at = now() + CASE WHEN state = %(state)s THEN %(after)s ELSE interval '0' END,"
+        " fault = CASE WHEN state = %(state)s THEN %(fault)s ELSE fault END WHERE id = %(run)s RETURNING id",
         {"run": run.id, "state": run.state, "after": after, "fault": fault},
         bool,
     )

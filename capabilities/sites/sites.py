@@ -1,10 +1,10 @@
 """Sites: where accounts publish; added, listed and removed, with their passwords encrypted."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,6 +17,8 @@ from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
 
 MAX_NAME = 60
+#: What each connector signs in with.
+LOGINS: Mapping[str, Sequence[str]] = {"wordpress": ("user", "password"), "ghost": ("password",), "feed": ()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,15 @@ def list_sites(account_id: UUID | None = None) -> Statement[list[Site]]:
     )
 
 
+def note_facts(site_id: UUID, facts: SiteFacts) -> Statement[bool]:
+    """Note what was found out about a site."""
+    return Statement(
+        "UPDATE site SET facts = %(facts)s WHERE id = %(id)s RETURNING id",
+        {"id": site_id, "facts": Jsonb(facts.model_dump(mode="json"))},
+        bool,
+    )
+
+
 def find_site(site_id: UUID) -> Statement[Site | None]:
     """Read a site."""
     return Statement(
@@ -96,7 +107,7 @@ def remove_site(site_id: UUID, account_id: UUID) -> Statement[bool]:
 
 
 def set_watch(site_id: UUID, watch: Mapping[str, Any] | None) -> Statement[bool]:
-    """Watch a site from now on, or no more; posts that are there already are left alone."""
+    """Watch a site from now on, or no more; existing posts stay unchanged."""
     return Statement(
         "UPDATE site SET watch = %(watch)s, watched = NULL, watch_at = now() WHERE id = %(id)s RETURNING id",
         {"id": site_id, "watch": None if watch is None else Jsonb(dict(watch))},
@@ -104,16 +115,27 @@ def set_watch(site_id: UUID, watch: Mapping[str, Any] | None) -> Statement[bool]
     )
 
 
-def claim_watched(every: timedelta) -> Statement[Site | None]:
-    """Take a watched site that is due; it is due again after a time, whatever becomes of this look."""
+def claim_watched() -> Statement[Site | None]:
+    """Take a watched site that is due; it is due again after its minutes, whatever becomes of this look."""
     return Statement(
         SQL(
-            "UPDATE site SET watch_at = now() + %(every)s WHERE id = (SELECT id FROM site WHERE watch IS NOT NULL"
+            "UPDATE site SET watch_at = now() + make_interval(mins => coalesce((facts->>'watch_minutes')::int, 1))"
+            " WHERE id = (SELECT id FROM site WHERE watch IS NOT NULL"
             " AND watch_at <= now() ORDER BY watch_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING {}"
         ).format(columns(FIELDS)),
-        {"every": every},
+        {},
         row_of(Site),
         repeatable=False,
+    )
+
+
+def hurry(site_id: UUID) -> Statement[bool]:
+    """Look at a watched site at once, unless that was done within seconds; returns whether it is watched."""
+    return Statement(
+        "UPDATE site SET watch_at = CASE WHEN watch_at < now() + interval '55 seconds' THEN least(watch_at, now())"
+        " ELSE watch_at END WHERE id = %(id)s AND watch IS NOT NULL RETURNING id",
+        {"id": site_id},
+        bool,
     )
 
 
@@ -141,6 +163,13 @@ async def open_site(site: Site, settings: Settings) -> AsyncIterator[Connector]:
         yield connector
 
 
+async def subscribe(site: Site, settings: Settings) -> None:
+    """Have a site call us when a post is published, where it can and this service has a public address."""
+    if (address := settings.api.public_url) is not None:
+        async with open_site(site, settings) as connector:
+            await connector.subscribe(f"{address.rstrip('/')}/sites/{site.id}/published")
+
+
 async def look_up(
     settings: Settings, connector: str, url: str, credentials: Mapping[str, str]
 ) -> tuple[SiteFacts, bytes | None]:
@@ -156,7 +185,7 @@ def read_address(text: str) -> str:
     """Return a site's address, with https:// where no scheme was given. Raises InvalidRequest."""
     address = text.strip().rstrip("/")
     if not address or any(space in address for space in " \t\n"):
-        raise InvalidRequest(f"{text[:60]!r} is no address. Write that of the home page, such as https://example.org.")
+        raise InvalidRequest(f"{text[:60]!r} is not an address. Enter the home page, such as https://example.org.")
     return address if "://" in address else f"https://{address}"
 
 

@@ -19,7 +19,7 @@ class WhisperSettings(BaseModel):
     beam_size: int = Field(5, ge=1, description="Width of the beam search; 1 is faster.")
     batch: int = Field(0, ge=0, description="Pieces of a long recording at once; 0: 8 on cuda, else 1.")
     idle_minutes: float = Field(
-        0, ge=0, description="Unload a model that is unused for so long, or at start; 0: never."
+        10, ge=0, description="Unload a model that is unused for so long, or at start; 0: never."
     )
 
 

@@ -26,6 +26,11 @@ class OpenedAccount:
     id: UUID
     key: NewKey
 
+    @property
+    def owner_id(self) -> UUID:
+        """The first owner's id: the account's."""
+        return self.id
+
 
 def open_account(database: Database, *, name: str, tier: str, credits: int, key_name: str = "first") -> OpenedAccount:
     """Make an account with a key and an opening balance."""
@@ -37,7 +42,7 @@ def open_account(database: Database, *, name: str, tier: str, credits: int, key_
 def new_account(
     *, name: str, tier: str, credits: int, key_name: str = "first"
 ) -> tuple[OpenedAccount, Statement[None]]:
-    """Return an account with a key and an opening balance, and what makes it."""
+    """Return an account with an owner, a key and an opening balance, and what makes it."""
     key = make_key()
     opened = OpenedAccount(uuid4(), key)
     opening = lifecycle.open_account(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
+from pipeline.accounts.audit import Actor
 from pipeline.database import SQL, Row, Statement, nothing
 from pipeline.lifecycle import Priority
 
@@ -106,6 +107,13 @@ class Caller:
     has_limits: bool = False
     is_suspended: bool = False
     priority: Priority = "normal"
+    #: Who asks with a session.
+    person_id: UUID | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Who is noted for what is done: the person or, without a session, the key."""
+        return Actor(self.account_id, self.person_id, None if self.person_id else self.api_key_id)
 
     def may_use(self, route: str) -> bool:
         """Return whether the key may be used for a route, given as the template of its path.
@@ -172,16 +180,24 @@ def touch_keys(key_ids: Sequence[UUID]) -> Statement[None]:
 
 INSERT_KEY = SQL(
     "INSERT INTO api_key (id, account_id, name, hash, hint, requests_per_minute, credits_per_month, routes,"
-    " priority) SELECT %(id)s, %(account)s, %(name)s, %(hash)s, %(hint)s, %(requests_per_minute)s::integer,"
-    " %(credits_per_month)s::bigint, %(routes)s::text[], %(priority)s"
+    " priority, person_id, ends_with_person) SELECT %(id)s, %(account)s, %(name)s, %(hash)s, %(hint)s,"
+    " %(requests_per_minute)s::integer, %(credits_per_month)s::bigint, %(routes)s::text[], %(priority)s,"
+    # A key that makes another one passes on who made it, and that it ends with them.
+    " coalesce(%(person)s, (SELECT m.person_id FROM api_key m WHERE m.id = %(maker)s)), %(ends_with_person)s"
+    " OR EXISTS (SELECT FROM api_key m WHERE m.id = %(maker)s AND m.ends_with_person)"
 )
 
 
-def key_columns(account_id: UUID, key: NewKey, name: str, limits: KeyLimits) -> dict[str, Any]:
+def key_columns(
+    maker: Actor, key: NewKey, name: str, limits: KeyLimits, *, ends_with_person: bool = False
+) -> dict[str, Any]:
     """Return the parameters of INSERT_KEY."""
     return {
         "id": key.id,
-        "account": account_id,
+        "account": maker.account_id,
+        "person": maker.person_id,
+        "maker": maker.api_key_id,
+        "ends_with_person": ends_with_person,
         "name": name,
         "hash": key.hash,
         "hint": key.hint,
@@ -195,7 +211,7 @@ def key_columns(account_id: UUID, key: NewKey, name: str, limits: KeyLimits) -> 
 def add_key(account_id: UUID, key: NewKey, name: str, limits: KeyLimits = NO_LIMITS) -> Statement[None]:
     """Give an account another key."""
     return Statement(
-        f"{INSERT_KEY} RETURNING id", key_columns(account_id, key, name, limits), nothing, repeatable=False
+        f"{INSERT_KEY} RETURNING id", key_columns(Actor(account_id), key, name, limits), nothing, repeatable=False
     )
 
 

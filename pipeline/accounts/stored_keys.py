@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from pipeline.accounts.audit import Action, Actor, noted
 from pipeline.accounts.keys import INSERT_KEY, KeyLimits, NewKey, key_columns
 from pipeline.database import SQL, Row, Statement, assignments, row_of, rows_of
 from pipeline.lifecycle import Priority
@@ -15,6 +16,7 @@ from pipeline.usage.usage_days import used_sql
 REQUESTS = "Most requests per minute; null for the account's limit."
 CREDITS = "Most credits per calendar month (UTC); null for no limit."
 ROUTES = "Paths that it may use, such as /tts; null for all."
+ENDS = "Revoke the key when the person who made it leaves the account."
 PRIORITY = "Priority of requests that name none; it orders the account's own jobs alone."
 
 
@@ -30,6 +32,8 @@ class Key(BaseModel):
     priority: Priority = Field(description=PRIORITY)
     credits_used_this_month: int = Field(description="Credits captured since the month began (UTC).")
     credits_held: int = Field(description="Credits held for its open jobs; they count towards the month.")
+    made_by: str | None = Field(description="E-mail or name of the person who made it.")
+    ends_with_person: bool = Field(description=ENDS)
     created_at: Timestamp
     last_used_at: Timestamp | None
 
@@ -38,6 +42,7 @@ class Key(BaseModel):
 _SELECT = SQL("""
 SELECT k.id, k.name, k.hint, k.requests_per_minute, k.credits_per_month, k.routes, k.priority,
        coalesce(c.captured, 0)::bigint AS credits_used_this_month, coalesce(c.held, 0)::bigint AS credits_held,
+       (SELECT coalesce(p.email, p.name) FROM person p WHERE p.id = k.person_id) AS made_by, k.ends_with_person,
        k.created_at, k.last_used_at
 FROM api_key k
 LEFT JOIN (
@@ -69,24 +74,31 @@ def find_key(key_id: UUID, account_id: UUID) -> Statement[Key | None]:
     return Statement(f"{_SELECT} AND k.id = %(key)s", {"account": account_id, "key": key_id}, row_of(Key))
 
 
-def add_key_within(account_id: UUID, key: NewKey, name: str, limits: KeyLimits, *, most: int) -> Statement[bool]:
-    """Give an account another key if it has fewer than `most`; returns whether it was given.
+def add_key_within(
+    maker: Actor, key: NewKey, name: str, limits: KeyLimits, *, ends_with_person: bool, most: int
+) -> Statement[bool]:
+    """Give an account another key, and note it, if it has fewer than `most`; returns whether it was given.
 
     Runs in one transaction with `lock_account` before it, so that two at once are counted one after the other."""
-    return Statement(_ADD_WITHIN, {**key_columns(account_id, key, name, limits), "most": most}, bool, repeatable=False)
+    columns = key_columns(maker, key, name, limits, ends_with_person=ends_with_person)
+    adding = Statement(_ADD_WITHIN, {**columns, "most": most}, bool, repeatable=False)
+    return noted(adding, maker, Action.KEY_CREATED, name, id=str(key.id))
 
 
-def change_key(key_id: UUID, account_id: UUID, changed: Mapping[str, Any]) -> Statement[bool]:
-    """Change columns of a valid key, some of CHANGEABLE; returns whether the account has such a key."""
+def change_key(key: Key, actor: Actor, changed: Mapping[str, Any]) -> Statement[bool]:
+    """Change columns of a valid key, some of CHANGEABLE, and note it; returns whether the account has such a key."""
     changes = assignments(name for name in CHANGEABLE if name in changed) or SQL("id = id")
-    return Statement(_CHANGE.format(changes=changes), {**changed, "key": key_id, "account": account_id}, bool)
+    change = Statement(_CHANGE.format(changes=changes), {**changed, "key": key.id, "account": actor.account_id}, bool)
+    detail = {name: value for name, value in changed.items() if value != getattr(key, name)}
+    return noted(change, actor, Action.KEY_CHANGED, key.name, id=str(key.id), **detail)
 
 
-def delete_key(key_id: UUID, account_id: UUID) -> Statement[str | None]:
-    """Refuse a key of an account from now on; returns its name, None when there is no such key.
+def delete_key(key: Key, actor: Actor) -> Statement[str | None]:
+    """Refuse a key of an account from now on, and note it; returns its name, None when there is no such key.
 
     Its row stays: the ledger names it."""
-    return Statement(_DELETE, {"key": key_id, "account": account_id}, _name)
+    deletion = Statement(_DELETE, {"key": key.id, "account": actor.account_id}, _name)
+    return noted(deletion, actor, Action.KEY_DELETED, key.name, id=str(key.id))
 
 
 def _name(rows: list[Row]) -> str | None:

@@ -83,9 +83,8 @@ class Coalescer(Generic[Request, Answer]):
                 asked = [(request, answer) for request, answer in batch if not answer.done()]
                 if asked:
                     await self._send_batch(asked)
-        except BaseException:  # the task is cancelled
-            self._batches.abandon()
-            raise
+        finally:
+            self._batches.abandon()  # the task may have been cancelled
 
     async def _send_batch(self, asked: "list[tuple[Request, asyncio.Future[Answer]]]") -> None:
         if (key := self._key) is not None:

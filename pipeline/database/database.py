@@ -271,12 +271,12 @@ class AsyncDatabase:
         """Run statements as `run_together` does, once: for a caller who repeats them otherwise."""
         # Not the pool's own block, which asks for a commit where there is none to make.
         connection = await self._pool.getconn()
+        found = None
         try:
             found = await connection.run_together([(one.sql, one.parameters) for one in statements])
-        except BaseException:
-            await connection.close()
-            raise
         finally:
+            if found is None:
+                await connection.close()
             await self._pool.putconn(connection)
         return [one.read(rows) for one, rows in zip(statements, found, strict=True)]
 

@@ -9,7 +9,7 @@ from pipeline.lifecycle.schema import call
 def open_account(
     account_id: UUID, name: str, tier: str, credits: int, *, key_id: UUID, key_name: str, key_hash: bytes, hint: str
 ) -> Statement[None]:
-    """Make an account with its first key and its opening balance."""
+    """Make an account with its owner, who has its id, its first key and its opening balance."""
     return call(
         "open_account",
         {

@@ -353,7 +353,8 @@ CREATE FUNCTION lifecycle.claim(
     captured integer, attempts integer, crashes integer, checkpoint jsonb, request_id text, waited interval
 ) LANGUAGE plpgsql AS $$
 DECLARE
-    v_ids bigint[] := ARRAY(SELECT i.id FROM item i WHERE i.lease_id = p_lease AND i.state = 'leased');
+    -- Locked: a cancel that ends them meanwhile is waited for, and what it has ended is not leased again.
+    v_ids bigint[] := ARRAY(SELECT i.id FROM item i WHERE i.lease_id = p_lease AND i.state = 'leased' FOR NO KEY UPDATE);
     v_lane text;
     v_item record;
     v_job record;
@@ -998,12 +999,14 @@ BEGIN
     RETURN v_gone;
 END $$;
 
--- open_account: a new account with its first key and its first credits.
+-- open_account: a new account with its owner, who has its id, its first key and its first credits.
 CREATE FUNCTION lifecycle.open_account(
     p_account uuid, p_name text, p_tier text, p_credits bigint, p_key uuid, p_key_name text, p_hash bytea, p_hint text
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO account (id, name, tier) VALUES (p_account, p_name, p_tier);
+    INSERT INTO person (id, name) VALUES (p_account, p_name);
+    INSERT INTO membership (account_id, person_id, role) VALUES (p_account, p_account, 'owner');
     INSERT INTO api_key (id, account_id, name, hash, hint) VALUES (p_key, p_account, p_key_name, p_hash, p_hint);
     PERFORM lifecycle.grant_credits(p_account, p_credits, 'opening balance');
 END $$;

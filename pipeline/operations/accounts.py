@@ -17,7 +17,9 @@ MAX_SEARCH = 200
 
 @dataclass(frozen=True, slots=True)
 class AccountSummary:
-    """One account; `held` is what its open jobs have set aside, `open_jobs` is at most MOST_COUNTED."""
+    """One account; `email` is its first owner's.
+
+    `held` is what its open jobs have set aside, `open_jobs` is at most MOST_COUNTED."""
 
     id: UUID
     name: str
@@ -42,20 +44,27 @@ class Grant:
 
 
 _ACCOUNTS = SQL(
-    "SELECT a.id, a.name, a.email, a.tier, a.available, o.held, o.open_jobs, k.keys,"
+    "SELECT a.id, a.name, f.email, a.tier, a.available, o.held, o.open_jobs, k.keys,"
     " a.is_operator, a.suspended_at, a.created_at FROM (SELECT * FROM account c WHERE {found}"
     "  ORDER BY c.created_at DESC, c.id LIMIT %(limit)s OFFSET %(offset)s) a"
     # For the accounts of the page alone, each by its own index.
     " CROSS JOIN LATERAL ({open}) o"
     " CROSS JOIN LATERAL (SELECT count(*) AS keys FROM api_key k"
-    "  WHERE k.account_id = a.id AND k.revoked_at IS NULL) k ORDER BY a.created_at DESC, a.id"
+    "  WHERE k.account_id = a.id AND k.revoked_at IS NULL) k"
+    " LEFT JOIN LATERAL (SELECT p.email FROM membership m JOIN person p ON p.id = m.person_id"
+    "  WHERE m.account_id = a.id AND m.role = 'owner' ORDER BY m.created_at, p.id LIMIT 1) f ON true"
+    " ORDER BY a.created_at DESC, a.id"
 )
 _OPEN = open_sql(SQL("a.id"))
-_HAS_TEXT = SQL("%(search)s = '' OR strpos(lower(concat_ws(' ', c.name, c.email, c.id)), lower(%(search)s)) > 0")
+_HAS_TEXT = SQL(
+    "%(search)s = '' OR strpos(lower(concat_ws(' ', c.name, c.id)), lower(%(search)s)) > 0"
+    " OR c.id IN (SELECT m.account_id FROM membership m"
+    "  JOIN person p ON p.id = m.person_id WHERE strpos(p.email, lower(%(search)s)) > 0)"
+)
 
 
 def list_accounts(search: str = "", *, offset: int = 0) -> Statement[list[AccountSummary]]:
-    """Read a page of accounts and one more, newest first; those whose name, e-mail or id has the text in it."""
+    """Read a page of accounts and one more, newest first; those whose name, id or a person's e-mail has the text."""
     return Statement(
         _ACCOUNTS.format(found=_HAS_TEXT, open=_OPEN),
         {"search": search, "limit": PAGE_SIZE + 1, "offset": offset},

@@ -6,16 +6,14 @@ not for set-user-ID programs) but not fork, so each program's own children ask a
 main module."""
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from types import FrameType
+from collections.abc import Sequence
 
-#: The pid of the supervisor, in the environment of its children and of theirs.
+#: The pid of the supervisor, or of its fork server, in the environment of its children and of theirs.
 SUPERVISOR = "PRESSROOM_SUPERVISED_BY"
 #: The pid of the supervisor's own child, in its environment and in its children's.
 MASTER = "PRESSROOM_MASTER"
@@ -23,8 +21,6 @@ MASTER = "PRESSROOM_MASTER"
 PR_SET_PDEATHSIG = 1
 #: How often a process looks for its parent where the kernel sends no signal (macOS).
 WATCH_SECONDS = 0.5
-#: A person who means a second signal takes longer.
-AGAIN_SECONDS = 1.0
 
 
 def die_with_parent(parent: int | None = None, *, sent: signal.Signals = signal.SIGTERM) -> None:
@@ -38,32 +34,8 @@ def die_with_parent(parent: int | None = None, *, sent: signal.Signals = signal.
     else:
         threading.Thread(target=_watch, args=(os.getppid(), sent), name="parent", daemon=True).start()
     # The parent may have died before the kernel was asked; getppid then returns another process's pid.
-    if os.getppid() != expected or not _spawner_lives():
+    if os.getppid() != expected:
         os.kill(os.getpid(), sent)
-
-
-def take_once(number: signal.Signals, *, also: Callable[[], object] = lambda: None) -> None:
-    """Have a signal's handler take no further one for a second after the first; call it from the main thread.
-
-    `also` is called before the handler.
-
-    The kernel may tell of one death several times: a child of a process with threads goes to another of them when the
-    one that made it ends, and so on to the last (prctl(2), PR_SET_PDEATHSIG). Dramatiq takes a second SIGTERM for a
-    user who does not wait, and ends a worker in the midst of its work."""
-    known = signal.getsignal(number)
-    if not callable(known):
-        return
-    handler: Callable[[int, FrameType | None], object] = known
-    taken_at = -AGAIN_SECONDS
-
-    def take(received: int, frame: FrameType | None) -> None:
-        nonlocal taken_at
-        if time.monotonic() - taken_at >= AGAIN_SECONDS:
-            taken_at = time.monotonic()
-            also()
-            handler(received, frame)
-
-    signal.signal(number, take)
 
 
 def shimmed(argv: Sequence[str], *, sent: signal.Signals = signal.SIGTERM) -> list[str]:
@@ -73,15 +45,9 @@ def shimmed(argv: Sequence[str], *, sent: signal.Signals = signal.SIGTERM) -> li
 
 def _expected_parent() -> int:
     master = os.environ.get(MASTER)
-    if master is None or multiprocessing.parent_process() is not None:
-        # Under multiprocessing the parent may be a fork server; its own sentinel is asked (_spawner_lives).
+    if master is None:
         return os.getppid()
     return int(os.environ[SUPERVISOR] if int(master) == os.getpid() else master)
-
-
-def _spawner_lives() -> bool:
-    spawner = multiprocessing.parent_process()
-    return spawner is None or spawner.is_alive()
 
 
 def _set_parent_death_signal(sent: signal.Signals) -> None:
@@ -96,12 +62,17 @@ def _watch(parent: int, sent: signal.Signals) -> None:
     os.kill(os.getpid(), sent)
 
 
-def _shim(supervisor: int, sent: signal.Signals, argv: list[str]) -> None:
+def adopt(parent: int, sent: signal.Signals) -> None:
+    """Make this process a supervised one: its parent's death is signalled, and its own children know both."""
     os.setsid()  # a session of its own: the terminal's Ctrl-C reaches the supervisor alone
-    os.environ[SUPERVISOR] = str(supervisor)
+    os.environ[SUPERVISOR] = str(parent)
     os.environ[MASTER] = str(os.getpid())
     if sys.platform == "linux":
-        die_with_parent(supervisor, sent=sent)
+        die_with_parent(parent, sent=sent)
+
+
+def _shim(supervisor: int, sent: signal.Signals, argv: list[str]) -> None:
+    adopt(supervisor, sent)
     try:
         os.execvp(argv[0], argv)  # noqa: S606  # no shell is wanted
     except OSError as error:

@@ -41,6 +41,19 @@ def check(settings: Any) -> None:
         raise InvalidSetting(
             "Of PRESSROOM_MARKS__CERTIFICATE and PRESSROOM_MARKS__KEY one is set. Set both, or neither."
         )
+    oidc = settings.oidc
+    if (oidc.issuer is None) != (oidc.client_id is None):
+        raise InvalidSetting(
+            "Of PRESSROOM_OIDC__ISSUER and PRESSROOM_OIDC__CLIENT_ID one is set. Set both, or neither."
+        )
+    if oidc.issuer and oidc.issuer.startswith("http:") and not oidc.allow_networks:
+        raise InvalidSetting(
+            f"PRESSROOM_OIDC__ISSUER is {oidc.issuer}. Use https: http is for PRESSROOM_OIDC__ALLOW_NETWORKS alone."
+        )
+    if settings.mail.host and not (settings.mail.sender and settings.api.public_url):
+        raise InvalidSetting(
+            "PRESSROOM_MAIL__HOST is set. Mails also need PRESSROOM_MAIL__SENDER and PRESSROOM_API__PUBLIC_URL."
+        )
     if store.endpoint and not (store.url or "").startswith("s3://"):
         raise InvalidSetting("PRESSROOM_STORE__ENDPOINT is set, but PRESSROOM_STORE__URL is no s3:// address.")
 

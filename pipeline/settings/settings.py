@@ -90,10 +90,26 @@ class DashboardSettings(BaseModel):
     session_idle_hours: float = Field(24, gt=0, description="A session that is not used for so long ends.")
     session_days: float = Field(14, gt=0, description="Longest time that a session lasts.")
     sign_in_link_hours: float = Field(24, gt=0, description="How long a sign-in link can be used.")
+    invitation_days: float = Field(7, gt=0, description="How long an invitation to an account can be accepted.")
     sign_ins_per_minute: int = Field(
         10, ge=1, description="Sign-ins that an address, or an e-mail, may try in a minute."
     )
     sign_ins_per_day: int = Field(200, ge=1, description="The same in a UTC day.")
+
+
+class OidcSettings(BaseModel):
+    """Sign-in at the dashboard by an OpenID provider."""
+
+    issuer: WebUrl | None = Field(None, description="The provider's issuer, as it writes it; by default there is none.")
+    client_id: str | None = Field(None, description="The client that was registered there.")
+    client_secret: SecretStr | None = Field(None, description="Its secret.")
+    name: str = Field("single sign-on", min_length=1, max_length=40, description="Sign in with ..., says its button.")
+    trusted_domains: str = Field(
+        "", description="Domains, separated by commas, whose verified e-mail addresses it may link with people here."
+    )
+    allow_networks: Networks = Field(
+        "", description="CIDRs, separated by commas, where it may be although they are private, on any port."
+    )
 
 
 class LimitSettings(BaseModel):
@@ -119,6 +135,11 @@ class WorkSettings(BaseModel):
     )
     deadline_hours: float = Field(1.0, gt=0, description="A job not finished by then expires.")
     sweep_seconds: float = Field(1.0, gt=0, description="Pause between two sweeps.")
+    rest_minutes: float = Field(
+        15.0,
+        gt=0,
+        description="Under `pressroom up`, a process that models made large starts anew when it rests.",
+    )
     upload_orphan_minutes: int = Field(60, ge=0, description="An upload without a job is deleted after so long.")
 
 
@@ -140,6 +161,7 @@ class RetentionSettings(BaseModel):
         30, gt=0, description="The database's functions of another version, once no process uses them."
     )
     delivery_days: float = Field(30, gt=0, description="Deliveries to webhooks.")
+    audit_days: float = Field(400, gt=0, description="Accounts' logs of what people and keys have done.")
 
 
 class WebhookSettings(BaseModel):
@@ -151,6 +173,21 @@ class WebhookSettings(BaseModel):
     at_once_per_account: int = Field(16, ge=1, description="Events of one account at once, by all sweeps together.")
     at_once_per_host: int = Field(4, ge=1, description="Events to one host at once, by all sweeps together.")
     secret_overlap_hours: float = Field(24.0, ge=0, description="How long the secret before a new one signs as well.")
+
+
+class MailSettings(BaseModel):
+    """The SMTP server that sends notices; without a host none are sent. Needs PRESSROOM_API__PUBLIC_URL, for links."""
+
+    host: str | None = Field(None, description="Name of the SMTP server.")
+    port: int = Field(587, ge=1, le=65_535, description="Its port.")
+    security: Literal["starttls", "tls", "none"] = Field("starttls", description="How the connection is encrypted.")
+    user: str | None = Field(None, description="User name at the server.")
+    password: SecretStr | None = Field(None, description="Password at the server.")
+    sender: str | None = Field(
+        None, pattern=r"^[^\r\n]*[^@\s]+@[^@\s]+$", description="From: Pressroom <pressroom@example.org>."
+    )
+    timeout_seconds: float = Field(20.0, gt=0, description="Longest wait for each of the server's answers.")
+    ca_file: Path | None = Field(None, description="Certificates that the server's is checked with, in PEM.")
 
 
 class TracingSettings(BaseModel):
@@ -234,11 +271,13 @@ class Settings(BaseSettings):
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     api: ApiSettings = ApiSettings()
     dashboard: DashboardSettings = DashboardSettings()
+    oidc: OidcSettings = OidcSettings()
     limits: LimitSettings = LimitSettings()
     work: WorkSettings = WorkSettings()
     retention: RetentionSettings = RetentionSettings()
     uploads: UploadSettings = UploadSettings()
     webhooks: WebhookSettings = WebhookSettings()
+    mail: MailSettings = MailSettings()
     store: StoreSettings = StoreSettings()
     database: DatabaseSettings = DatabaseSettings()
     tracing: TracingSettings = TracingSettings()

@@ -76,13 +76,10 @@ class Sheet:
         *,
         column: str | None,
         names: tuple[str, ...],
-        has_header: bool | None = None,
         is_wanted: Callable[[str], bool] = lambda cell: False,
     ) -> None:
         """`column` names the wanted column. Without it, one called like `names` is taken, else one with mostly wanted
-        cells, else the first.
-
-        `has_header` says whether the first row is a header; None: if it has one of `names`."""
+        cells, else the first. The first row is a header if it has one of `names`."""
         if not file.is_file():
             raise InvalidRequest(f"There is no file {file}.")
         self.file = file
@@ -95,9 +92,8 @@ class Sheet:
         if column is not None and plain_name(column) not in header:
             raise InvalidRequest(f"{file} has no column {column!r}; its first row has {', '.join(first) or 'nothing'}.")
         # A wanted cell is no name, whatever its words.
-        is_named = has_header is not False and not any(map(is_wanted, first))
-        known = choose(names, first) if is_named else None
-        self.has_header = column is not None or known is not None or bool(has_header)
+        known = None if any(map(is_wanted, first)) else choose(names, first)
+        self.has_header = column is not None or known is not None
         if column is not None:
             self.index = header.index(plain_name(column))
         else:

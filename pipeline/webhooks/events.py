@@ -24,10 +24,14 @@ EVENT_OF_STATE: Mapping[str, str] = {
 JOB_EVENTS = tuple(dict.fromkeys(EVENT_OF_STATE.values()))
 #: A check of a monitor has found changes.
 MONITOR_CHANGED = "index_monitor.changed"
+#: The balance has fallen below the limit that the account has set.
+LOW_BALANCE = "account.low_balance"
+#: A person has signed in from an address that is new for them.
+NEW_SIGN_IN = "account.signed_in"
 #: Sent when somebody asks for it, so that a receiver can be tried.
 TEST = "webhook.test"
 #: Events that an account may choose among.
-EVENTS = (*JOB_EVENTS, MONITOR_CHANGED)
+EVENTS = (*JOB_EVENTS, MONITOR_CHANGED, LOW_BALANCE, NEW_SIGN_IN)
 PREFIX = "whsec_"
 SECRET_BYTES = 32
 

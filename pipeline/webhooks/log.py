@@ -88,13 +88,12 @@ def find_delivery(delivery_id: UUID, account_id: UUID) -> Statement[DeliveryDeta
     )
 
 
-def send_again(delivery_id: UUID, account_id: UUID | None) -> Statement[bool]:
+def send_again(delivery_id: UUID, account_id: UUID) -> Statement[bool]:
     """Have an event sent now, whatever became of it, and tried as long as a new one; false: there is no such one.
 
-    No account means the operator. One that is on its way at this moment stays as it is."""
+    One that is on its way at this moment stays as it is."""
     return Statement(
-        "WITH found AS (SELECT id FROM webhook_delivery WHERE id = %(id)s"
-        " AND (%(account)s::uuid IS NULL OR account_id = %(account)s)),"
+        "WITH found AS (SELECT id FROM webhook_delivery WHERE id = %(id)s AND account_id = %(account)s),"
         " due AS (UPDATE webhook_delivery d SET state = 'pending', next_at = now(), again_at = now(), ended_at = NULL,"
         " attempts_before = d.attempts FROM found f"
         " WHERE d.id = f.id AND NOT (d.state = 'pending' AND coalesce(d.busy_until > now(), false)))"

@@ -29,6 +29,7 @@ MODULES: Mapping[str, str] = {
     "scale": "system",
     "up": "system",
     "usage": "client",
+    "work": "system",
 }
 #: Groups that any module may add commands to.
 SHARED = ("accounts", "import-csv")

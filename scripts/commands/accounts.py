@@ -14,13 +14,18 @@ from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolati
 from pipeline import lifecycle
 from pipeline.accounts import accounts
 from pipeline.accounts.accounts import TIERS
-from pipeline.accounts.sessions import find_owner, make_token, read_email
+from pipeline.accounts.audit import Action, Actor, note, noted
+from pipeline.accounts.people import invite as invite_person
+from pipeline.accounts.roles import Role
+from pipeline.accounts.sessions import find_person, make_token, read_email
 from pipeline.accounts.sign_in import add_link, set_email, set_operator, set_password
 from pipeline.database import Database, Statement
 from pipeline.errors import Conflict, InvalidRequest
+from pipeline.factors.held import reset_factors
 from pipeline.settings import Settings
 from scripts.commands import ACCOUNTS, under
 from scripts.identifiers import find_account
+from scripts.identifiers import find_person as find_identified
 from scripts.options import Data, list_rows, open_database, read_name, settings_for
 from scripts.system.control import find_system
 from scripts.system.first_steps import sign_in_link
@@ -29,7 +34,8 @@ from scripts.terminal import show_table
 #: A balance is a PostgreSQL bigint.
 MOST_CREDITS = 2**63 - 1
 
-Account = Annotated[str, typer.Argument(help="Its id, name or e-mail.")]
+Account = Annotated[str, typer.Argument(help="Its id or name, or the e-mail of somebody in it.")]
+Person = Annotated[str, typer.Argument(help="Their e-mail; or an account's id or name, for its first owner.")]
 
 group = typer.Typer(name="accounts", help="Open, top up and list accounts.", no_args_is_help=True)
 register = under(ACCOUNTS, group)
@@ -50,10 +56,10 @@ def create(
     _check_tier(tier)
     email = read_email(email) if email else None
     with open_database(data) as database:
-        if email and database.run(find_owner(email)):
+        if email and database.run(find_person(email)):
             raise _email_taken(email)
         opened, opening = accounts.new_account(name=read_name(name), tier=tier, credits=credits)
-        _run_with_email(database, opened.id, email, [opening, set_operator(opened.id, is_operator=operator)])
+        _run_with_email(database, opened.owner_id, email, [opening, set_operator(opened.id, is_operator=operator)])
     if as_json:
         typer.echo(json.dumps({"account_id": str(opened.id), "api_key": opened.key.secret}))
     else:
@@ -72,7 +78,8 @@ def top_up(
     with open_database(data) as database:
         account = find_account(database, account_id)
         try:
-            balance = database.run(lifecycle.grant_credits(account, credits, note and read_name(note)))
+            grant = lifecycle.grant_credits(account, credits, note and read_name(note))
+            balance = database.run(noted(grant, Actor(account), Action.CREDITS_ADDED, f"{credits:,}"))
         except CheckViolation as error:
             raise InvalidRequest(f"The account has fewer than {-credits:,} credits to take back.") from error
         except NumericValueOutOfRange as error:
@@ -113,7 +120,12 @@ def _suspend(account_id: str, data: Path | None, *, suspended: bool) -> None:
 def list_accounts(data: Data = None) -> None:
     """List the accounts, newest last."""
     # New columns come last: programs read these by their place.
-    sql = "SELECT id, name, tier, available, created_at, email, is_operator FROM account ORDER BY created_at"
+    sql = (
+        "SELECT a.id, a.name, a.tier, a.available, a.created_at,"
+        " (SELECT string_agg(p.email, ' ' ORDER BY m.created_at, p.id)"
+        "  FROM membership m JOIN person p ON p.id = m.person_id WHERE m.account_id = a.id), a.is_operator"
+        " FROM account a ORDER BY a.created_at"
+    )
     rows = [
         (*others, f"{created_at:%Y-%m-%d %H:%M}", email, "yes" if is_operator else None)
         for *others, created_at, email, is_operator in list_rows(data, sql)
@@ -123,23 +135,25 @@ def list_accounts(data: Data = None) -> None:
 
 @group.command("set-password")
 def change_password(
-    account: Account, email: Annotated[str | None, typer.Option(help="Also sets the e-mail.")] = None, data: Data = None
+    account: Person, email: Annotated[str | None, typer.Option(help="Also sets the e-mail.")] = None, data: Data = None
 ) -> None:
-    """Set the password for the dashboard, typed or read from standard input; ends all sessions."""
+    """Set a person's password for the dashboard, typed or read from standard input; ends all their sessions."""
     with open_database(data) as database:
-        found = find_account(database, account)
-        ended = _run_with_email(database, found, email, set_password(found, _read_password()))
+        found = find_identified(database, account)
+        noting = note(Actor(found.account_id), Action.PASSWORD_CHANGED, account)
+        ended = _run_with_email(database, found.id, email, [noting, *set_password(found.id, _read_password())])
     typer.echo(f"password set; {ended} {'session' if ended == 1 else 'sessions'} ended")
 
 
 @group.command("sign-in-link")
-def make_sign_in_link(account: Account, data: Data = None) -> None:
-    """Show a link that signs in to the dashboard, once."""
+def make_sign_in_link(account: Person, data: Data = None) -> None:
+    """Show a link that signs a person in to the dashboard, once."""
     settings = settings_for(data)
     hours = settings.dashboard.sign_in_link_hours
     token = make_token()
     with open_database(data) as database:
-        database.run(add_link(find_account(database, account), token, lasts=timedelta(hours=hours)))
+        person = find_identified(database, account)
+        database.run(add_link(person.account_id, token, lasts=timedelta(hours=hours), person_id=person.id))
     typer.echo(sign_in_link(_address(settings), token))
     typer.echo(f"works once, for {hours:g} hours", err=True)
 
@@ -150,17 +164,59 @@ def operator(
     no_longer: Annotated[bool, typer.Option("--no-longer", help="Make it a plain account again.")] = False,
     data: Data = None,
 ) -> None:
-    """Make an account an operator, who may see and change all accounts."""
+    """Make an account an operator's: its owners may see and change all accounts."""
     with open_database(data) as database:
         database.run(set_operator(find_account(database, account), is_operator=not no_longer))
     typer.echo("no longer an operator" if no_longer else "an operator")
 
 
-def _run_with_email(database: Database, account_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:
-    """Make changes and set an account's e-mail, if any, in one transaction; returns the last change's result.
+@group.command("reset-factors")
+def reset(person: Person, data: Data = None) -> None:
+    """Take a person's authenticator app, passkeys and recovery codes, who then sign in by password alone."""
+    with open_database(data) as database:
+        found = find_identified(database, person)
+        noting = note(Actor(found.account_id), Action.FACTORS_RESET, person)
+        _, has_app, passkeys, codes, *_, ended = database.run_together([noting, *reset_factors(found.id)])
+    typer.echo(f"removed: {int(has_app)} app, {passkeys} passkeys, {codes} recovery codes; {ended} sessions ended")
 
-    Raises Conflict when another account has the e-mail."""
-    setting = [set_email(account_id, email)] if email else []
+
+@group.command("people")
+def list_people(account: Account, data: Data = None) -> None:
+    """List the people of an account with their roles, who joined first first."""
+    sql = (
+        "SELECT p.id, p.name, p.email, m.role, m.created_at FROM membership m JOIN person p ON p.id = m.person_id"
+        " WHERE m.account_id = %(account)s ORDER BY m.created_at, p.id"
+    )
+    with open_database(data) as database:
+        found = find_account(database, account)
+    rows = [(*others, f"{joined:%Y-%m-%d %H:%M}") for *others, joined in list_rows(data, sql, account=found)]
+    show_table("People", ["id", "name", "e-mail", "role", "joined"], rows)
+
+
+@group.command()
+def invite(
+    account: Account,
+    email: Annotated[str, typer.Argument(help="The e-mail that the link is for.")],
+    role: Annotated[Role, typer.Option(help="What they may do.")] = Role.EDITOR,
+    data: Data = None,
+) -> None:
+    """Show a link with which somebody joins an account, once."""
+    settings, token, wanted = settings_for(data), make_token(), read_email(email)
+    lasts = timedelta(days=settings.dashboard.invitation_days)
+    with open_database(data) as database:
+        actor = Actor(find_account(database, account))
+        *_, invited = database.run_together(invite_person(actor, wanted, role, token, lasts=lasts))
+    if not invited:
+        raise Conflict(f"{wanted} is in this account already.")
+    typer.echo(f"{_address(settings)}/dashboard/invitation?token={token}")
+    typer.echo(f"works once, for {settings.dashboard.invitation_days:g} days", err=True)
+
+
+def _run_with_email(database: Database, person_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:
+    """Make changes and set a person's e-mail, if any, in one transaction; returns the last change's result.
+
+    Raises Conflict when another person has the e-mail."""
+    setting = [set_email(person_id, email)] if email else []
     try:
         return database.run_together([*changes, *setting])[len(changes) - 1]
     except UniqueViolation as error:
@@ -168,7 +224,7 @@ def _run_with_email(database: Database, account_id: UUID, email: str | None, cha
 
 
 def _email_taken(email: str) -> Conflict:
-    return Conflict(f"Another account has the e-mail {email}. `pressroom accounts list` shows them.")
+    return Conflict(f"Another person has the e-mail {email}. `pressroom accounts list` shows them.")
 
 
 def _read_password() -> str:

@@ -1,7 +1,5 @@
 """`pressroom doctor`: checks servers, engines and the ledger."""
 
-from typing import Annotated
-
 import typer
 from rich.console import Console
 from rich.table import Column, Table
@@ -19,21 +17,11 @@ LEGEND = (
 )
 
 
-def doctor(
-    ask: Annotated[
-        bool | None,
-        typer.Option(
-            "--ask/--no-ask",
-            help="Ask every search provider, paid ones too, or none. "
-            "By default free ones that have not answered within the hour.",
-        ),
-    ] = None,
-    data: Data = None,
-) -> None:
+def doctor(data: Data = None) -> None:
     """Check every server, the store, the engines and the ledger; exit with 1 if something needed is missing."""
     from scripts.doctor.examination import examine  # imports what workers need
 
-    findings = list(examine(settings_for(data), ask=ask))
+    findings = list(examine(settings_for(data)))
     table = Table("", "what", Column("state", overflow="fold"), header_style="bold")
     for finding in findings:
         table.add_row(f"[{COLOURS[finding.mark]}]{finding.mark}[/]", plain(finding.subject), plain(finding.detail))

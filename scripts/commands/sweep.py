@@ -13,12 +13,15 @@ import typer
 from redis.exceptions import RedisError
 
 from pipeline import lifecycle, log
+from pipeline.accounts.audit import forget_events
 from pipeline.capabilities import parts
 from pipeline.database import Database, Statement
 from pipeline.errors import PressroomError
 from pipeline.identifiers import machine
 from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import find_open
+from pipeline.notices.outbox import forget_mails
+from pipeline.notices.sending import MailSending
 from pipeline.operations.child_processes import die_with_parent
 from pipeline.operations.processes import HASH, ProcessReporter, is_alive, read_processes
 from pipeline.operations.samples import SAMPLE_EVERY, forget_samples, take_samples
@@ -48,7 +51,7 @@ HOUSEKEEPING_EVERY = timedelta(minutes=10)
 MOST_JOBS = 1_000
 NOW: Statement[datetime] = Statement("SELECT now()", {}, lambda rows: rows[0]["now"])
 #: One for the steps, one for each chore and one for scaling.
-CONNECTIONS = 7
+CONNECTIONS = 8
 #: How often pools are scaled.
 SCALE_SECONDS = 2.0
 
@@ -122,7 +125,11 @@ class Sweep:
                 for kind in self._kinds.values()
                 for name, chore in kind.chores(self._settings).items()
             }
-            | {"webhooks": partial(webhooks.send_due, self._database), "mass_changes": self._all_pages(changing)}
+            | {
+                "webhooks": partial(webhooks.send_due, self._database),
+                "mail": partial(MailSending(self._settings).work, self._database),
+                "mass_changes": self._all_pages(changing),
+            }
         )
 
     def _all_pages(self, changing: MassChanging) -> Callable[[], int]:
@@ -218,11 +225,20 @@ class Sweep:
         delivery_days = timedelta(days=self._settings.retention.delivery_days)
         samples = forget_samples(timedelta(days=self._settings.retention.sample_days))
         deliveries = forget_deliveries(older_than=delivery_days, limit=lifecycle.SWEEP_ROWS)
+        events = forget_events(
+            older_than=timedelta(days=self._settings.retention.audit_days), limit=lifecycle.SWEEP_ROWS
+        )
         statements = {
             name: statement
             for kind in self._kinds.values()
             for name, statement in kind.housekeeping(self._settings).items()
-        } | {"deliveries": deliveries, "samples": samples, "uploads": forget_uploads(lifecycle.SWEEP_ROWS)}
+        } | {
+            "deliveries": deliveries,
+            "samples": samples,
+            "uploads": forget_uploads(lifecycle.SWEEP_ROWS),
+            "audit_events": events,
+            "mails": forget_mails(older_than=delivery_days, limit=lifecycle.SWEEP_ROWS),
+        }
         return {name: self._until_none(one) for name, one in statements.items()}
 
     def _until_none(self, statement: Statement[int]) -> int:

@@ -1,4 +1,4 @@
-"""`pressroom up`, `migrate`, `pools` and `scale`: a system on one machine."""
+"""`pressroom up`, `work`, `migrate`, `pools` and `scale`: a system's processes."""
 
 from typing import Annotated
 
@@ -34,6 +34,15 @@ def up(
         small=small or settings.small,
     )
     raise typer.Exit(code)
+
+
+def work(
+    queues: Annotated[list[str], typer.Argument(metavar="QUEUE…", help="For example synthesis.")], data: Data = None
+) -> None:
+    """Serve queues in this process, as one of their pools."""
+    from workers.main import serve  # only this command works
+
+    serve(control.settings_of_running(settings_for(data)), queues)
 
 
 def migrate(data: Data = None) -> None:
@@ -87,4 +96,4 @@ def _show(running: list[Pool]) -> None:
     show_table("Processes", ["name", "processes", "pids", "restarts", "out of memory"], rows)
 
 
-register = under(SYSTEM, up, migrate, pools, scale)
+register = under(SYSTEM, up, work, migrate, pools, scale)

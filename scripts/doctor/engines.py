@@ -28,8 +28,8 @@ class KnownState:
     breakers: Mapping[str, Breaker] = field(default_factory=dict)
 
 
-def examine_engines(settings: Settings, database_url: str | None, *, ask: bool | None) -> Iterator[Finding]:
-    """Check the engines of all families. `ask` other services: True all, None free ones, False none."""
+def examine_engines(settings: Settings, database_url: str | None) -> Iterator[Finding]:
+    """Check the engines of all families."""
     known = _read(settings, database_url) if database_url else KnownState()
     loaded: dict[str, Sequence[Any] | PressroomError] = {}
     for family in list_families():
@@ -41,7 +41,7 @@ def examine_engines(settings: Settings, database_url: str | None, *, ask: bool |
     ready = [engine for engine in engines if engine.readiness() is None]
     told: dict[str, tuple[Mark, str]] = {}
     for part in parts("doctor"):
-        told |= part.examine_services(ready, known.breakers, settings, database_url, ask=ask)
+        told |= part.examine_services(ready, known.breakers)
     for family, found in loaded.items():
         if isinstance(found, PressroomError):
             yield Finding(family, Mark.MISSING, found.message)

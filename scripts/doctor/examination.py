@@ -9,21 +9,30 @@ from pipeline.settings import Settings
 from pipeline.wakes.broker import connect
 from scripts.doctor.engines import examine_engines
 from scripts.doctor.finding import Finding, Mark, checked
-from scripts.doctor.servers import check_database, check_disk, check_ledger, check_memory, check_store, embedded_servers
+from scripts.doctor.servers import (
+    check_database,
+    check_disk,
+    check_ledger,
+    check_mail,
+    check_memory,
+    check_store,
+    embedded_servers,
+)
 from scripts.system.control import find_system, settings_of_running
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.models.machine import this_machine
 
 
-def examine(settings: Settings, *, ask: bool | None) -> Iterator[Finding]:
-    """Check everything. `ask` providers: True all, None free ones, False none."""
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Check everything."""
     yield Finding("Python", Mark.READY, f"{platform.python_version()} on {platform.platform()}")
     yield checked("memory", lambda: check_memory(this_machine()))
     yield checked("disk", lambda: check_disk(settings.data))
     database_url = yield from _system(settings)
     yield checked("artifact store", lambda: check_store(settings))
+    yield check_mail(settings)
     yield checked("ffmpeg", lambda: find_ffmpeg(settings).path)
-    yield from examine_engines(settings, database_url, ask=ask)
+    yield from examine_engines(settings, database_url)
     for part in parts("doctor"):
         yield from part.examine(settings, database_url)
 

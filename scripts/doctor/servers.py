@@ -4,14 +4,17 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from smtplib import SMTPException
 from uuid import uuid4
 
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, DatabaseUnavailable, Statement
 from pipeline.errors import PressroomError
+from pipeline.notices.sending import MailServer
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, StoreUnavailable, open_store, store_url
+from scripts.doctor.finding import Finding, Mark
 from scripts.options import PATIENCE, why_refused
 from scripts.system.embedded import postgres, redis
 from scripts.system.sizing.small import LITTLE_BYTES
@@ -103,3 +106,15 @@ def check_disk(data: Path) -> str:
     if free < ROOM_BYTES:
         raise PressroomError(f"{gigabytes(free)} free on the disk of {data}; keep {gigabytes(ROOM_BYTES)} free.")
     return f"{gigabytes(free)} free on the disk of {data}"
+
+
+def check_mail(settings: Settings) -> Finding:
+    """Return whether the mail server lets us in; the service can do without."""
+    wanted = settings.mail
+    if wanted.host is None:
+        return Finding("e-mail", Mark.ABSENT, "PRESSROOM_MAIL__HOST is not set: no notices are sent")
+    try:
+        with MailServer(wanted):
+            return Finding("e-mail", Mark.READY, f"{wanted.host} answers; Notices in the dashboard sends a test")
+    except (OSError, SMTPException) as error:
+        return Finding("e-mail", Mark.ABSENT, f"{wanted.host}: {error}")

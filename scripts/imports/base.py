@@ -96,10 +96,9 @@ class Import(ABC):
         out: Path,
         errors: Path | None,
         fields: dict[str, Any],
-        has_header: bool | None = None,
     ) -> None:
         """`errors` is the file for faulty rows; non-empty `fields` go with each request."""
-        self.sheet = Sheet(file, column=column, names=self.names, has_header=has_header, is_wanted=self.is_wanted)
+        self.sheet = Sheet(file, column=column, names=self.names, is_wanted=self.is_wanted)
         self.out = self.reasons = out
         self.errors = errors or file.with_suffix(".errors.csv")
         self.sheet.refuse_as_output(self.out, self.errors)

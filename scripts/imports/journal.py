@@ -14,27 +14,22 @@ BEGIN_ANEW = "Delete it to start over, which is charged again."
 class Journal:
     """A file with a JSON line a step, each on the disk before the next step begins."""
 
-    def __init__(self, file: Path, *, about: dict[str, Any], remedy: str = BEGIN_ANEW) -> None:
-        """`about` identifies the import. Raises Conflict, with the remedy, for another import's journal.
+    def __init__(self, file: Path, *, about: dict[str, Any]) -> None:
+        """`about` identifies the import. Raises Conflict for another import's journal.
 
-        `begin` creates the file, so that an import that fails earlier blocks no other."""
+        The first step creates the file, so that an import that fails earlier blocks no other."""
         self.file = file
         self._about = about
-        self._remedy = remedy
         self.steps: list[dict[str, Any]] = []
         if file.exists():
             self._read()
 
     def note(self, **step: Any) -> None:
         """Write a step; the first begins the journal."""
-        self.begin()
-        self.steps.append(step)
-        self._append(step)
-
-    def begin(self) -> None:
-        """Write the import's identity to a new file."""
         if not self.file.exists():
             self._append(self._about)
+        self.steps.append(step)
+        self._append(step)
 
     def close(self) -> None:
         self.file.unlink(missing_ok=True)
@@ -57,9 +52,7 @@ class Journal:
             self.file.unlink()
             return
         if lines[0] != self._about:
-            raise Conflict(
-                f"{self.file} belongs to another import: the file or the options have changed. {self._remedy}"
-            )
+            raise Conflict(f"{self.file} belongs to another import: the file or the options have changed. {BEGIN_ANEW}")
         self.steps = lines[1:]
         # Drop a half-written line. Truncated, because a stop while rewriting would lose everything.
         with self.file.open("r+b") as opened:

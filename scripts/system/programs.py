@@ -33,6 +33,8 @@ class Program:
     descriptors: tuple[int, ...] = ()
     #: Its current folder; None: ours.
     folder: Path | None = None
+    #: True if it is a module of Python's (`module`) that the fork server has imported.
+    forked: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,23 +87,9 @@ def api(settings: Settings, *, bind: str) -> tuple[str, ...]:
     )
 
 
-def pool(settings: Settings, *queues: str) -> tuple[str, ...]:
-    """Return the command of one pool process: a master with one worker, so that no crash takes others down.
-
-    A process of several queues has a thread for each."""
-    drain = timedelta(seconds=settings.work.drain_seconds)
-    return module(
-        "dramatiq",
-        "workers.main",
-        *([f"--queues={queues[0]}"] if len(queues) == 1 else ["--queues", *queues]),
-        "--processes=1",
-        f"--threads={len(queues)}",
-        f"--path={ROOT}",
-        f"--worker-shutdown-timeout={drain // timedelta(milliseconds=1)}",
-        # The least allowed, in ms, in place of 30 s. While the master waits for its worker to start, it does not notice
-        # that the worker dies, and a worker whose master is killed can't end.
-        "--worker-fork-timeout=10",
-    )
+def pool(*queues: str) -> tuple[str, ...]:
+    """Return the command of one pool process; several queues have a thread each."""
+    return module("scripts.main", "work", *queues)
 
 
 def sweep() -> tuple[str, ...]:

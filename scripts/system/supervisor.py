@@ -12,9 +12,9 @@ from datetime import timedelta
 from typing import Any
 
 from pipeline.errors import Conflict, NotFound
-from pipeline.operations.child_processes import shimmed
 from pipeline.operations.supervision import Pool
 from scripts.console import Console
+from scripts.system.fork_server import Process, Start, execute
 from scripts.system.orphan_reaper import OrphanReaper, group_lives, kill_group
 from scripts.system.programs import Program
 from scripts.system.sizing.out_of_memory import ADVICE, Shortages
@@ -53,8 +53,11 @@ class ReplicaSet:
 class Supervisor:
     """Runs programs until it is stopped."""
 
-    def __init__(self, console: Console, *, count_kills: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self, console: Console, *, start: Start = execute, count_kills: Callable[[], int] | None = None
+    ) -> None:
         self._console = console
+        self._start = start
         self._count_kills = count_kills or MemoryGroup().kills
         self._reaper = OrphanReaper()
         self._sets: dict[str, ReplicaSet] = {}
@@ -150,15 +153,7 @@ class Supervisor:
         """Run a process until it ends or its replica is retired; return its exit status."""
         ours, theirs = os.pipe()
         try:
-            process = await asyncio.create_subprocess_exec(
-                *shimmed(program.argv, sent=program.stopped_by),
-                env=program.environment,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=theirs,
-                stderr=theirs,
-                pass_fds=program.descriptors,
-                cwd=program.folder,
-            )
+            process = await self._start(program, name, theirs)
         finally:
             os.close(theirs)
             self._console.follow(ours, name)  # ends at once if nothing was started
@@ -174,7 +169,7 @@ class Supervisor:
         replica.pid = None
         return await ended
 
-    async def _drain(self, process: asyncio.subprocess.Process, ended: asyncio.Task[int], program: Program) -> None:
+    async def _drain(self, process: Process, ended: asyncio.Task[int], program: Program) -> None:
         with suppress(ProcessLookupError):
             process.send_signal(program.stopped_by)
         patience = program.drain.total_seconds()

@@ -24,6 +24,7 @@ from scripts.system.control import System
 from scripts.system.embedded import postgres, redis
 from scripts.system.first_steps import show_first_steps
 from scripts.system.folders import only_system
+from scripts.system.fork_server import Start, forking
 from scripts.system.listener import becomes_ready, listening, reachable
 from scripts.system.prepare import run_preparation
 from scripts.system.programs import Program, Server
@@ -72,7 +73,8 @@ def up(
         if settings.redis_url is None:
             servers.append(server := redis.server(settings.data))
             settings = settings.model_copy(update={"redis_url": server.url})
-        return asyncio.run(_Up(settings, servers, listener, sizes, shared).run())
+        start = held.enter_context(forking())
+        return asyncio.run(_Up(settings, servers, listener, sizes, shared, start).run())
 
 
 def _check_own_means(settings: Settings) -> None:
@@ -101,6 +103,7 @@ class _Up:
         listener: socket.socket,
         sizes: Mapping[str, int],
         shared: Sequence[str],
+        start: Start,
     ) -> None:
         self._settings = settings
         self._servers = servers
@@ -110,7 +113,7 @@ class _Up:
         # For people; with a format set, or output elsewhere, every line is passed on.
         self._kept = KeptLog(settings.data) if sys.stdout.isatty() and settings.log_format == "auto" else None
         self._console = Console(readable=readable, keep=self._kept.write) if self._kept else Console()
-        self._supervisor = Supervisor(self._console)
+        self._supervisor = Supervisor(self._console, start=start)
         self._environment = programs.environment(settings, small_environment(settings))
         self._stopped = asyncio.Event()
         self._restarts_before: dict[str, int] = {}
@@ -166,7 +169,7 @@ class _Up:
         is_ready = await becomes_ready(self._listener, POOLS_WAIT)
         self._run_pools(then)
         self._run_shared()
-        self._supervisor.run(Program("sweep", programs.sweep(), self._environment, drain=DRAIN_SLACK))
+        self._run("sweep", programs.sweep(), drain=DRAIN_SLACK)
         is_ready = is_ready or await becomes_ready(self._listener, API_PATIENCE)
         state = "ready" if is_ready else "not ready yet, see above,"
         self._console.say(f"{state} on {self._system.address} ({time.monotonic() - began:.1f} s)")
@@ -211,8 +214,7 @@ class _Up:
         descriptor = self._listener.fileno()
         argv = programs.api(self._settings, bind=f"fd://{descriptor}")
         drain = timedelta(seconds=self._settings.api.drain_seconds) + DRAIN_SLACK
-        program = Program("api", argv, self._environment, drain=drain, descriptors=(descriptor,), folder=programs.ROOT)
-        self._supervisor.run(program)
+        self._run("api", argv, drain=drain, descriptors=(descriptor,), folder=programs.ROOT)
 
     def _run_shared(self) -> None:
         """Start the one process of all pools that share it; it can't be scaled."""
@@ -220,17 +222,18 @@ class _Up:
             return
         self._console.say(f"starting one process for the pools {', '.join(self._shared)}, to save memory")
         drain = timedelta(seconds=self._settings.work.drain_seconds) + DRAIN_SLACK
-        argv = programs.pool(self._settings, *self._shared)
-        self._supervisor.run(Program(SHARED, argv, self._environment, drain=drain))
+        argv = programs.pool(*self._shared)
+        self._run(SHARED, argv, drain=drain)
 
     def _run_pools(self, queues: Sequence[str]) -> None:
         drain = timedelta(seconds=self._settings.work.drain_seconds) + DRAIN_SLACK
         if queues:
             self._console.say(f"starting the pools {', '.join(queues)}")
         for queue in queues:
-            argv = programs.pool(self._settings, queue)
-            program = Program(queue, argv, self._environment, drain=drain, scalable=True)
-            self._supervisor.run(program, self._sizes[queue])
+            self._run(queue, programs.pool(queue), self._sizes[queue], drain=drain, scalable=True)
+
+    def _run(self, name: str, argv: tuple[str, ...], processes: int = 1, **options: Any) -> None:
+        self._supervisor.run(Program(name, argv, self._environment, forked=True, **options), processes)
 
 
 def _hopeless(servers: Sequence[Server], running: Sequence[Pool], before: Mapping[str, int]) -> str | None:

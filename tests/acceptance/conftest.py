@@ -28,7 +28,7 @@ def state(dashboard: Running) -> object:
     """Sign the first account in by the link of the first start, give it a password, and return the cookies."""
     link = (dashboard.data / "first-sign-in").read_text().strip().removeprefix(dashboard.address)
     with chromium() as running, reader(running, dashboard.address) as first:
-        first.open(link).get_by_role("button", name="Sign in").click()
+        first.open(link).get_by_role("button", name="Sign in", exact=True).click()
         expect(first.page.get_by_role("status")).to_contain_text("Choose an e-mail and a password")
         first.page.get_by_role("textbox", name="E-mail").fill(EMAIL)
         first.page.get_by_label("New password").fill(PASSWORD)

@@ -24,6 +24,10 @@ def test_a_book_is_planned_heard_changed_and_saved(owner: Reader) -> None:
     plan.get_by_role("checkbox", name=re.compile("The Lamp")).uncheck()
     expect(plan.locator("[data-sum]")).to_contain_text("1 credit")
     plan.get_by_role("radio", name=re.compile("Heart")).check()
+    plan.get_by_text("Speed and other voices").click()
+    plan.get_by_label("Speed").fill("1.2")
+    plan.get_by_label("Voices by speaker").fill("Emma = en-GB-female\n")
+    plan.get_by_role("checkbox", name=re.compile("The cast speaks")).check()
     assert faults(page) == []
     owner.picture("audiobook-plan", above="form[aria-label=Audiobook]")
     plan.get_by_role("button", name="Make the audiobook").click()

@@ -1,6 +1,7 @@
 """Audiobooks, as a user makes them: a plan, a book by passages, a file with chapters, and a changed sentence."""
 
 import io
+import json
 import re
 import subprocess
 import time
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import imageio_ffmpeg
 import pytest
-from systems import Running, run_command
+from systems import Running, kill, run_command
+from waiting import wait_for
 from web_server import web_server
+from webhook_receiver import webhook_receiver
 
 from pressroom import Pressroom
 from pressroom.errors import Conflict, NotFound, Refused
@@ -119,6 +122,25 @@ def test_a_book_has_a_cast_and_a_file_tells_what_was_measured(client: Pressroom,
     assert "It did." in client.audiobook_file(job.id, form="vtt").content.decode()
 
 
+def test_a_killed_pool_loses_and_doubles_nothing_and_the_end_is_told(client: Pressroom, service: Running) -> None:
+    chapters = [{"text": f"The keeper {number} stood. " * 90} for number in range(20)]
+    with webhook_receiver() as receiver:
+        job = client.make_audiobook(chapters=chapters, webhook_url=receiver.url)
+        while not client.audiobook(job.id).spoken:
+            time.sleep(0.02)
+        for pid in service.pids("synthesis"):
+            kill(pid)
+        ended = client.wait(job.id)
+        wait_for(lambda: receiver.events)
+    assert [json.loads(event.body)["type"] for event in receiver.events] == ["job.completed"]
+    assert (ended.state, ended.credits.captured) == ("succeeded", ended.credits.held)
+    found = client.audiobook(job.id)
+    assert [one.spoken for one in found.chapters] == [one.passages for one in found.chapters]
+    passages = [client.audiobook_passages(job.id, number + 1) for number in range(20)]
+    assert [" ".join(one.text for one in found) for found in passages] == [one["text"].strip() for one in chapters]
+    assert min(one.seconds for one in found.chapters) > 60
+
+
 def test_a_changed_sentence_is_spoken_alone(client: Pressroom, tmp_path: Path) -> None:
     chapters = [{"title": "One", "text": "It begins. " * 120}, {"title": "Two", "text": "It goes on. " * 120}]
     first = client.wait(client.submit("/audiobooks", {"title": "B", "chapters": chapters}).id)
@@ -168,9 +190,9 @@ def test_the_command_goes_on_with_what_it_began(service: Running, tmp_path: Path
     file = tmp_path / "lamp.markdown"
     file.write_text(BOOK)
     key = {"PRESSROOM_API_KEY": service.key}
+    told = ("--yes", "--read", "tables", "--cast", "Emma=en-GB-female", "--dialogue", "--url", service.address)
     runs = [
-        run_command("audiobook", str(file), "--yes", "--out", str(tmp_path / name), "--url", service.address, **key)
-        for name in ("a.m4b", "b.m4b")
+        run_command("audiobook", str(file), *told, "--out", str(tmp_path / name), **key) for name in ("a.m4b", "b.m4b")
     ]
     assert [run.returncode for run in runs] == [0, 0], runs
     (first, second) = (re.search(r"audiobook ([0-9a-f-]{36})", run.stderr + run.stdout) for run in runs)

@@ -93,7 +93,7 @@ def service(dashboard: Running) -> Running:
 def test_a_link_signs_in_once_and_a_password_always(service: Running, browser: Browser, state: object) -> None:
     with reader(browser, service.address) as visitor:
         visitor.open((service.data / "first-sign-in").read_text().strip().removeprefix(service.address))
-        visitor.page.get_by_role("button", name="Sign in").click()
+        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
         expect(visitor.page.get_by_text("This link was used")).to_be_visible()
         visitor.excuse("403")
         before = visitor.context.cookies()
@@ -101,11 +101,11 @@ def test_a_link_signs_in_once_and_a_password_always(service: Running, browser: B
         visitor.open("/dashboard/keys")
         visitor.page.get_by_role("textbox", name="E-mail").fill(EMAIL)
         visitor.page.get_by_label("Password", exact=True).fill("wrong")
-        visitor.page.get_by_role("button", name="Sign in").click()
+        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
         expect(visitor.page.get_by_role("alert")).to_contain_text("don't belong together")
         visitor.excuse("403")
         visitor.page.get_by_label("Password", exact=True).fill(PASSWORD)
-        visitor.page.get_by_role("button", name="Sign in").click()
+        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
         expect(visitor.page).to_have_url(f"{service.address}/dashboard/keys")
 
         (session,) = [one for one in visitor.context.cookies() if one not in before and "session" in one["name"]]
@@ -157,18 +157,17 @@ def test_speech_is_heard(owner: Reader) -> None:
     owner.picture("speech", above="h1")
 
 
-@pytest.mark.parametrize(("chosen", "sent"), [("German", "de"), ("Detect from the text", "auto")])
-def test_a_text_is_read_by_a_voice_of_its_language(owner: Reader, chosen: str, sent: str) -> None:
+def test_a_text_is_read_by_a_voice_of_its_language(owner: Reader) -> None:
     page = owner.open("/dashboard/try/speech")
     page.get_by_role("textbox", name="Text").fill("Guten Morgen! Hier sind die Nachrichten aus der Stadt.")
-    page.get_by_role("combobox", name="Language").select_option(label=chosen)
+    page.get_by_role("combobox", name="Language").select_option(label="Detect from the text")
     page.get_by_text("Use it from a program").click()
-    expect(page.get_by_role("tabpanel")).to_contain_text(f'"language": "{sent}"')
+    expect(page.get_by_role("tabpanel")).to_contain_text('"language": "auto"')
     page.get_by_role("button", name="Speak", exact=True).click()
 
     language = page.locator("[data-result] dt", has_text="Language").locator("+ dd")
     expect(language).to_have_text(re.compile("^German"))
-    assert ("detected" in language.inner_text()) is (sent == "auto")
+    assert "detected" in language.inner_text()
 
 
 def test_natural_voices_come_first_and_each_is_called_by_words(owner: Reader) -> None:
@@ -339,29 +338,11 @@ def test_jobs_are_watched_live_and_several_are_changed_at_once(service: Running,
     expect(page.get_by_text("No matching jobs")).to_be_visible()
 
 
-def test_an_operator_tries_a_group_of_failures_again(service: Running, owner: Reader) -> None:
-    for _ in range(2):
-        service.wait_for_state(service.submit({"items": [{"do": "fail"}]}))
-    row = owner.open("/dashboard/operators/failures").get_by_role("row", name="asked_to_fail")
-    expect(row).to_contain_text("2")
-    row.get_by_role("button", name="Try again").click()
-
-    expect(owner.page.get_by_role("row", name="Retry made_up")).to_contain_text("ended")
-    assert len(service.ask("/jobs?kind=made_up&state=failed,queued,running").json) == 4
-
-
-def test_an_operator_scales_a_pool_and_tops_an_account_up(service: Running, owner: Reader) -> None:
+def test_an_operator_scales_a_pool(owner: Reader) -> None:
     page = owner.open("/dashboard/operators/processes")
     page.get_by_label("Processes of made_up").fill("2")
     page.get_by_role("row", name="made_up").get_by_role("button", name="Scale").click()
     expect(page.get_by_role("row", name="made_up").first).to_contain_text("2")
-    with Database(service.database_url) as database:
-        open_account(database, name="Gazette", tier="free", credits=0)
-    owner.open("/dashboard/operators/accounts?search=gazette").get_by_role("link", name="Gazette").click()
-    page.get_by_label("Credits").fill("1234")
-    page.get_by_label("Note").fill("invoice 7")
-    page.get_by_role("button", name="Top up").click()
-    expect(page.get_by_role("row", name="invoice 7")).to_contain_text("1,234")
 
 
 def test_the_first_page_is_light(
@@ -435,7 +416,8 @@ def test_every_page_fits_by_day_and_by_night_is_used_by_keyboard_and_axe_finds_n
     with reader(browser, service.address, storage_state=state) as owner:
         for path in paths:
             page = owner.open(path)
-            page.wait_for_load_state("networkidle")  # a job's page shows its result anew, by a script
+            if path.startswith(("/dashboard/jobs/", "/dashboard/try/")):  # they show more by a script; it waits 0.5 s
+                page.wait_for_load_state("networkidle")
             look_in_each_size(page)
             note(page, "by keyboard", unreachable(page, frame=path == "/dashboard") if path in BY_TAB else unseen(page))
         owner.excuse("404")  # NOWHERE
@@ -458,19 +440,16 @@ def test_a_look_is_chosen_kept_and_sent_by_the_server(owner: Reader) -> None:
     assert "data-theme=" not in owner.context.request.get(f"{owner.address}/dashboard").text()
 
 
-@pytest.mark.parametrize("width", [NARROW, MIDDLE])
-def test_narrow_pages_show_all_of_a_table_and_of_a_job(
-    service: Running, browser: Browser, state: object, width: int
-) -> None:
+def test_narrow_pages_show_all_of_a_table_and_of_a_job(service: Running, browser: Browser, state: object) -> None:
     images = {"images": [{"image_url": "http://127.0.0.1:1/picture.png", "mode": "all"}]}
     job_id = service.submit(images, "/batch")
     service.wait_for_state(job_id)
-    with reader(browser, service.address, storage_state=state, width=width) as owner:
+    with reader(browser, service.address, storage_state=state, width=NARROW) as owner:
         for path, button in (("/dashboard/keys", "Delete"), ("/dashboard/operators/processes", "Scale")):
             box = owner.open(path).get_by_role("row").get_by_role("button", name=button).first.bounding_box()
             assert box is not None
             assert box["x"] >= 0
-            assert box["x"] + box["width"] <= width
+            assert box["x"] + box["width"] <= NARROW
             assert owner.page.locator(".scrolls").evaluate_all(CUT_OFF) == [], path
         page = owner.open(f"/dashboard/jobs/{job_id}")
         page.wait_for_load_state("networkidle")  # its result is shown anew, by a script
@@ -498,8 +477,8 @@ def test_what_anybody_has_written_is_shown_as_text(service: Running, browser: Br
             assert page.evaluate("window.ran ?? null") is None, where
             assert page.locator("[onerror], main script").count() == 0, where
 
-        owner.open(f"/dashboard/sign-in/link?token={token}").get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("heading", name="Account")).to_be_visible()
+        owner.open(f"/dashboard/sign-in/link?token={token}").get_by_role("button", name="Sign in", exact=True).click()
+        expect(page.get_by_role("heading", name="Account", exact=True)).to_be_visible()
         is_text("the account's name")
         owner.open("/dashboard/keys").get_by_label("Name").fill(HOSTILE)
         page.get_by_role("button", name="Create key").click()

@@ -37,7 +37,7 @@ LEFT_OUT = re.compile(
     r"|pressroom up|pressroom scale|pressroom restore"  # tests/scripts
     r'|diarize=|--speakers|/transcript -X PATCH|"speakers": '  # the model comes from PyPI
     r"|pressroom models"  # tests/scripts/commands/test_models_command.py
-    r"|pressroom (search-console|bing-webmaster)|pressroom indexnow check"  # test_site_commands.py beside it
+    r"|pressroom search-console|pressroom indexnow check"  # test_site_commands.py beside it
 )
 #: Refused in the documents' order of things, rightly: what was tried before has left nothing to do, and nobody had the
 #: speakers told apart.
@@ -128,7 +128,6 @@ def reader(service: Running, pictures: str, pressroom: str, tmp_path_factory: py
         book.save(folder / name)
     (folder / "docs").symlink_to(ROOT / "docs")
     (folder / "pictures.csv").write_text(f"url\n{pictures}\n")
-    (folder / "texts.csv").write_text("text\nGood morning!\n")
     extra = {
         "BASE": service.address, "KEY": service.key, "IMAGE": pictures, "PRESSROOM_DATA": str(service.data),
         "PYTHONPATH": str(ROOT),

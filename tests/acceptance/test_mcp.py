@@ -70,7 +70,7 @@ def test_an_assistant_learns_the_price_speaks_and_finds_the_sound_again(service:
         async with over_http(service, service.key) as client:
             said = {"text": "Good morning! " * 10}
             price = await call(client, "read_aloud", dry_run=True, **said)
-            assert text(price) == "It costs 1 credits."
+            assert text(price) == "It costs 1 credit."
             assert (await call(client, "list_jobs")).content[0].text == "[]"
 
             spoken = await client.call_tool("read_aloud", said, progress_callback=told)

@@ -69,7 +69,7 @@ def test_the_model_that_suits_comes_by_itself_and_describes_what_was_a_draft(
 ) -> None:
     before = describe(service, pictures, "red")
     assert (before.headers["X-Engine"], before.json["draft"], before.json["credits_used"]) == ("basic", True, 0)
-    workers = service.workers("vision")
+    workers = service.pids("vision")
     wait_for(lambda: bool(hub.asked), seconds=180, about=lambda: "nothing was downloaded")
     assert describe(service, pictures, "green").headers["X-Engine"] == "basic"
 
@@ -85,6 +85,6 @@ def test_the_model_that_suits_comes_by_itself_and_describes_what_was_a_draft(
 
     after = describe(service, pictures, "red")
     assert (after.headers["X-Engine"], after.json["credits_used"]) == ("llama", 1)
-    assert service.workers("vision") == workers
+    assert service.pids("vision") == workers
     for word in ("llama_", "ggml_", "clip_", "srv "):
         assert word not in service.written()

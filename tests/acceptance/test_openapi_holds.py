@@ -124,7 +124,7 @@ CHECKS = {
 }
 #: Requests to each operation that the document allows, and that it does not.
 TIMES = int(os.environ.get("REQUESTS") or 1)
-EXAMPLES = {GenerationMode.POSITIVE: 3 * TIMES, GenerationMode.NEGATIVE: 3 * TIMES}
+EXAMPLES = {GenerationMode.POSITIVE: 2 * TIMES, GenerationMode.NEGATIVE: 2 * TIMES}
 SEED = int(os.environ.get("SEED") or 1)
 DOCUMENT = describe_service(load_kinds(Settings()), load_routes())
 OPERATIONS = [(path, method) for path, method, _ in operations(DOCUMENT)]

@@ -14,7 +14,8 @@ from waiting import wait_for
 from web_server import web_server
 
 from capabilities.sites import feeds, sites
-from capabilities.sites.posts import NewPost, add_posts, end_post, list_posts
+from capabilities.sites.connectors.connector import SitePost
+from capabilities.sites.posts import add_posts, end_post, list_posts
 from pipeline.database import Database, Statement
 
 pytestmark = pytest.mark.system
@@ -56,7 +57,11 @@ def harbour(dashboard: Running) -> Iterator[Harbour]:
         post = add_spoken_post(database, account_id, **fields)
         review = add_review(database, account_id, "boat1.jpg", "boat2.jpg")
         database.run(feeds.make_feed(post.site_id, f"{dashboard.address}/feeds", {"category": "News", "image": ""}))
-        database.run(add_posts(post.site_id, [NewPost("posts/7", POST, "The regatta")], [post.run_id]))
+        database.run(
+            add_posts(
+                post.site_id, [SitePost("posts/7", "The regatta", POST, is_published=True, values={})], [post.run_id]
+            )
+        )
         (watched,) = database.run(list_posts(post.site_id))
         database.run(end_post(watched.id, None, None))
         (episode,) = wait_for(lambda: database.run(feeds.list_episodes(post.site_id)))

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 #: The last commit before version 1.0.0 was prepared, and the packages that its wheel holds.
 BEFORE = "3fe2437bd98a1461520959a6cc2bc2ffd82a8476"
 PACKAGES = ("api", "capabilities", "models", "pipeline", "pressroom", "scripts", "workers")
-JOBS = 30
+JOBS = 12
 TEXT = "The harbour was quiet when the last boat came in. " * 20
 ESPEAK = {"PRESSROOM_SYNTHESIS__ENGINES": "espeak", "PRESSROOM_MODELS__DOWNLOAD": "never"}
 

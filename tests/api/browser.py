@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode
+from uuid import UUID
 
 from http_service import Answer, Service
-from payers import Payer
+from payers import Payer, owner_of
 
 from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
 from pipeline.database import Database, Statement
@@ -61,12 +62,15 @@ class Browser:
                 self.cookies[name] = morsel.value
 
 
-def sign_in(service: Service, database: Database, payer: Payer, *, operator: bool = False) -> Browser:
-    """Return a browser in which an account is signed in, without the page that does it."""
+def sign_in(
+    service: Service, database: Database, payer: Payer, *, operator: bool = False, person_id: UUID | None = None
+) -> Browser:
+    """Return a browser in which an account's owner, or another person, is signed in, without the page that does it."""
     token = make_token()
     sql = "UPDATE account SET is_operator = %(operator)s WHERE id = %(account)s RETURNING id"
     database.run(Statement(sql, {"operator": operator, "account": payer.account_id}))
-    database.run(begin_session(payer.account_id, token, lasts=timedelta(hours=1)))
+    person = person_id or owner_of(database, payer)
+    database.run(begin_session(person, payer.account_id, token, lasts=timedelta(hours=1)))
     return Browser(service, {"pressroom_session": token})
 
 

@@ -8,5 +8,6 @@ import redis
 def _no_wrong_keys_yet(redis_server: str) -> None:
     """All tests come from one address: what one has guessed is not held against the next."""
     with redis.Redis.from_url(redis_server) as connection:
-        for key in connection.scan_iter("pressroom:rate:minute:address:*"):
-            connection.delete(key)
+        for kind in ("address", "sign-in"):
+            for key in connection.scan_iter(f"pressroom:rate:minute:{kind}:*"):
+                connection.delete(key)

@@ -66,7 +66,7 @@ class AddWebhook(Action):
 class RemoveWebhook(Action):
     """An account whose webhook was taken off has none."""
 
-    decisive = "postgres: UPDATE webhook"
+    decisive = "postgres: WITH done AS (UPDATE webhook"
 
     def prepare(self) -> None:
         self.world.set_webhook(HOOK)
@@ -151,7 +151,7 @@ class MakeKey(Action):
 class ChangeKey(Action):
     """A key has all that was changed."""
 
-    decisive = 'postgres: UPDATE api_key SET "name"'
+    decisive = 'postgres: WITH done AS (UPDATE api_key SET "name"'
 
     def prepare(self) -> None:
         asked = self.world.api.ask_until_answered("POST", "/keys", b'{"name": "old"}', self.world.keyed())
@@ -170,7 +170,7 @@ class ChangeKey(Action):
 class DeleteKey(ChangeKey):
     """A key that was deleted is refused."""
 
-    decisive = "postgres: UPDATE api_key SET revoked_at"
+    decisive = "postgres: WITH done AS (UPDATE api_key SET rev"
 
     def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
         return "DELETE", f"/keys/{self.id}", None, self.world.keyed()

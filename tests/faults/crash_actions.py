@@ -4,11 +4,12 @@ import json
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar
+from uuid import UUID
 
 from crash_api import CrashingApi
 from crash_site import Copy
 from http_service import Answer
-from payers import Payer, open_account
+from payers import Payer, open_account, owner_of
 
 from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
@@ -46,7 +47,13 @@ class World:
         return int(self.rows("SELECT available FROM account WHERE id = %(account)s")[0]["available"])
 
     def password_hash(self) -> str:
-        return str(self.rows("SELECT password_hash FROM account WHERE id = %(account)s")[0]["password_hash"])
+        return str(
+            self.rows("SELECT password_hash FROM person WHERE id = %(person)s", person=self.owner)[0]["password_hash"]
+        )
+
+    @property
+    def owner(self) -> UUID:
+        return owner_of(self.database, self.payer)
 
     def sessions(self) -> list[dict[str, Any]]:
         return self.rows("SELECT * FROM session WHERE account_id = %(account)s")

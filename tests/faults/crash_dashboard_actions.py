@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from crash_actions import CREDITS, Action
 from http_service import Answer
-from payers import open_account
+from payers import Payer, open_account, owner_of
 
 from pipeline.accounts.sessions import begin_session, csrf_token_of, make_token
 from pipeline.accounts.sign_in import set_email, set_password
@@ -20,9 +20,13 @@ NEW_PASSWORD = "five words in a row"
 class OfDashboard(Action):
     """A request of a browser that is signed in."""
 
-    def sign_in(self, account_id: object) -> None:
+    def sign_in(self, payer: Payer) -> None:
         self.token = make_token()
-        self.world.database.run(begin_session(account_id, self.token, lasts=timedelta(hours=1)))
+        self.begin(payer, self.token)
+
+    def begin(self, payer: Payer, token: str) -> None:
+        owner = owner_of(self.world.database, payer)
+        self.world.database.run(begin_session(owner, payer.account_id, token, lasts=timedelta(hours=1)))
 
     def submit(self, path: str, **fields: str) -> tuple[str, str, bytes | None, dict[str, str]]:
         """Return a form as the browser sends it."""
@@ -37,7 +41,7 @@ class OfOperators(OfDashboard):
         operator = open_account(self.world.database)
         set_up = "UPDATE account SET is_operator = true WHERE id = %(operator)s RETURNING id"
         self.world.rows(set_up, operator=operator.account_id)
-        self.sign_in(operator.account_id)
+        self.sign_in(operator)
 
     def change(self, **fields: str) -> tuple[str, str, bytes | None, dict[str, str]]:
         return self.submit(f"/dashboard/operators/accounts/{self.world.payer.account_id}", **fields)
@@ -64,7 +68,7 @@ class Suspend(OfOperators):
     decisive = "postgres: WITH ended AS (DELETE FROM session"
 
     def prepare(self) -> None:
-        self.world.database.run(begin_session(self.world.payer.account_id, make_token(), lasts=timedelta(hours=1)))
+        self.begin(self.world.payer, make_token())
         super().prepare()
 
     def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
@@ -80,12 +84,12 @@ class Suspend(OfOperators):
 class SignIn(Action):
     """Signing in again works."""
 
-    decisive = "postgres: WITH gone AS (DELETE FROM session"
+    decisive = "postgres: end of pipeline"
 
     def prepare(self) -> None:
         self.email = f"{uuid4().hex}@example.com"
-        self.world.database.run(set_email(self.world.payer.account_id, self.email))
-        self.world.database.run_together(set_password(self.world.payer.account_id, PASSWORD))
+        self.world.database.run(set_email(self.world.owner, self.email))
+        self.world.database.run_together(set_password(self.world.owner, PASSWORD))
         page = self.world.api.ask_until_answered("GET", "/dashboard/sign-in", None, {"Accept": "text/html"})
         found = re.search(r'name="csrf_token" value="([^"]*)"', page.body.decode())
         assert found
@@ -110,15 +114,14 @@ class ChangePassword(OfDashboard):
     decisive = "postgres: end of pipeline"
 
     def prepare(self) -> None:
-        account = self.world.payer.account_id
         self.email = f"{uuid4().hex}@example.com"
-        self.world.database.run(set_email(account, self.email))
-        self.world.database.run_together(set_password(account, PASSWORD))
-        self.world.database.run(begin_session(account, make_token(), lasts=timedelta(hours=1)))
+        self.world.database.run(set_email(self.world.owner, self.email))
+        self.world.database.run_together(set_password(self.world.owner, PASSWORD))
+        self.begin(self.world.payer, make_token())
         (elsewhere,) = self.world.sessions()
         self.elsewhere = elsewhere["token_hash"]
         self.old = self.world.password_hash()
-        self.sign_in(account)
+        self.sign_in(self.world.payer)
 
     def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
         return self.submit("/dashboard/account", email=self.email, password=NEW_PASSWORD, current=PASSWORD)
@@ -135,10 +138,10 @@ class ChangePassword(OfDashboard):
 class SignOut(OfDashboard):
     """Signing out ends the session."""
 
-    decisive = "postgres: DELETE FROM session"
+    decisive = "postgres: WITH done AS (DELETE FROM session"
 
     def prepare(self) -> None:
-        self.sign_in(self.world.payer.account_id)
+        self.sign_in(self.world.payer)
 
     def request(self) -> tuple[str, str, bytes | None, dict[str, str]]:
         return self.submit("/dashboard/sign-out")

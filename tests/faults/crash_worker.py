@@ -17,7 +17,8 @@ def pool_process(environment: Mapping[str, str], queue: str, plan: Plan, report:
     import dramatiq
 
     from pipeline.database import Database, Statement
-    from workers import main
+    from pipeline.settings import Settings
+    from workers.main import open_broker
     from workers.pool.run import Runner
 
     points = crash_points.install(report)
@@ -28,7 +29,7 @@ def pool_process(environment: Mapping[str, str], queue: str, plan: Plan, report:
         ready.set()
 
     _after(Runner, "setup", begin)
-    worker = dramatiq.Worker(main.broker, queues={queue}, worker_threads=1, worker_timeout=100)
+    worker = dramatiq.Worker(open_broker(Settings()), queues={queue}, worker_threads=1, worker_timeout=100)
     worker.start()
     with points.aside(), Database(environment["DATABASE_URL"], connections=1) as database:
         ready.wait(120)

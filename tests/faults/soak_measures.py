@@ -41,6 +41,8 @@ SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
 """
 #: Programs by a mark in their command line.
 PROGRAMS = {"gunicorn": "API", "sweep": "sweep", "scripts.main": "supervisor", "orphan_reaper": "orphan reaper"}
+#: Names of forked processes, whose command line is the supervisor's.
+FORKED = re.compile(r"(\w+)\.\d+")
 #: Grows by design: the ledger outlives its jobs and fills PostgreSQL's buffers, artifacts go by the day, and some rows
 #: are kept for days.
 BY_DESIGN = re.compile(
@@ -160,7 +162,12 @@ class Measures:
         for pid in {*pids, *(child for server in pids if is_postgres(server) for child in children(server))}:
             folder = Path("/proc") / str(pid)
             try:
-                program = program_of((folder / "cmdline").read_bytes().decode(errors="replace"))
+                forked = FORKED.fullmatch((folder / "comm").read_text().strip())
+                program = (
+                    {"api": "API"}.get(forked[1], forked[1])
+                    if forked
+                    else program_of((folder / "cmdline").read_bytes().decode(errors="replace"))
+                )
                 kilobytes = dict(re.findall(r"^(Pss\w*):\s+(\d+)", (folder / "smaps_rollup").read_text(), re.MULTILINE))
                 held = {
                     "memory MiB": int(kilobytes["Pss_Anon"]) / 1024,
@@ -201,9 +208,7 @@ class Measures:
 
 
 def program_of(command: str) -> str:
-    """Return what a process is, by its command line: its queue, its module or its program."""
-    if queue := re.search(r"--queues=(\w+)", command):
-        return f"pool {queue[1]}"
+    """Return what a process is, by its command line: its module or its program."""
     for mark, name in PROGRAMS.items():
         if mark in command:
             return name

@@ -74,7 +74,7 @@ def wait_for_answers(load: MixedLoad) -> None:
 
 
 class Killer:
-    """Kills processes that do a pool's work, and their masters, one at a time."""
+    """Kills processes of pools, one at a time."""
 
     def __init__(self, site: Site, seed: int) -> None:
         self._site = site
@@ -98,8 +98,7 @@ class Killer:
         if not pools:
             return False
         pool = self._choose.choice(pools)
-        found = [*self._site.running.workers(pool.name), *pool.pids]
-        return kill(self._choose.choice(found))
+        return kill(self._choose.choice(pool.pids))
 
 
 def kill_workers(site: Site, seconds: float) -> int:
@@ -127,7 +126,7 @@ def freeze_workers(site: Site, seconds: float) -> int:
         for _ in until(seconds):
             wait_for_the_unlucky(database)
             pools = [pool.name for pool in supervision.pools(site.running.data) if pool.scalable]
-            frozen = [pid for name in pools for pid in site.running.workers(name)[:1] if kill(pid, signal.SIGSTOP)]
+            frozen = [pid for name in pools for pid in site.running.pids(name)[:1] if kill(pid, signal.SIGSTOP)]
             time.sleep(FROZEN_SECONDS)
             for pid in frozen:
                 kill(pid, signal.SIGCONT)

@@ -1,5 +1,6 @@
 """The report of a storm: a row a scenario, and the books at its end."""
 
+import json
 import os
 import random
 import re
@@ -7,11 +8,12 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from open_counts import MISCOUNTED
-from revision import measured
+from revision import measured, revision
 from storm_site import Site
 from waiting import wait_for
 
@@ -20,6 +22,8 @@ from pipeline.database import Row, Statement
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "faults.md"
+#: The rows so far, for a run in several sittings.
+SO_FAR = ROOT / "out" / "faults.json"
 #: The tables of the crash points, where their tests have written them.
 CRASH_POINTS = {
     what: (ROOT / "out" / f"faults-{name}").with_suffix(".md")
@@ -43,6 +47,9 @@ At the end every webhook must have arrived.
 make faults                                   # 60 s for each fault, and 2,000 kills: about 80 minutes
 make faults SECONDS=15 MINUTES=3 KILLS=300    # the same in twenty minutes
 make faults ONLY='Redis'                      # faults with that in their name
+make faults SITTING=50                        # begin no fault after 50 minutes
+make faults SITTING=50 GO_ON=1                # the faults that are left, on the same commit
+make faults PARTS=tests/faults/test_crash_points.py
 ```
 
 - **strikes**: kills, restarts, connections cut, or pieces of data that a proxy held up.
@@ -82,6 +89,8 @@ SPEED_NUMBERS = 1_000_000
 AGAIN = ", again"
 #: A job of a client that was answered "accepted" ends within so long once the fault is over.
 END_SECONDS = 120.0
+#: Names in a report's sums, beside the states of jobs.
+CRASHED, TOLD = "given up", "told"
 #: An event that could not be sent is sent again after a while, and again later.
 TOLD_SECONDS = 600.0
 
@@ -120,6 +129,10 @@ class Books:
     @property
     def are_right(self) -> bool:
         return not (self.lost or self.doubled or self.contradictions)
+
+
+#: The books of each row that is kept: a wrong one ends the run.
+RIGHT = Books(frozenset(), 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -200,9 +213,30 @@ class Report:
     seconds: float
     outcomes: list[Outcome] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
-    ended: str = "This run was not finished."
+    is_finished: bool = False
+    #: Jobs by state, items given up and jobs told to a webhook, over all sittings.
+    sums: Counter[str] = field(default_factory=Counter)
     #: Read at once: the page that is written changes the tree.
     about: str = field(default_factory=measured)
+
+    def go_on(self) -> None:
+        """Take the rows of earlier sittings. Raises AssertionError if they are of another commit or other seconds."""
+        so_far: dict[str, Any] = json.loads(SO_FAR.read_text())
+        assert (so_far["commit"], so_far["seconds"]) == (revision(), self.seconds), "begin anew, without GO_ON"
+        self.outcomes = [Outcome(**row, back=Back(**back), books=RIGHT) for row, back in so_far["outcomes"]]
+        self.sums = Counter(so_far["sums"])
+
+    def keep(self) -> None:
+        """Keep the rows for the next sitting."""
+        SO_FAR.parent.mkdir(exist_ok=True)
+        rows = [(_but(asdict(one), "back", "books"), asdict(one.back)) for one in self.outcomes]
+        SO_FAR.write_text(
+            json.dumps({"commit": revision(), "seconds": self.seconds, "outcomes": rows, "sums": self.sums})
+        )
+
+    def has(self, scenario: str) -> bool:
+        """Say whether an earlier sitting had this scenario."""
+        return any(one.name == scenario for one in self.outcomes)
 
     @property
     def _window(self) -> float:
@@ -266,15 +300,21 @@ class Report:
             assert row["kind"] == "made_up" or row["failed"] == row["crashed"], row
         self._check_webhooks(site)
         self._check_counters(site)
-        states = Counter(row["state"] for row in rows)
-        crashed = sum(row["crashed"] for row in rows)
-        assert crashed <= MOST_GIVEN_UP, f"{crashed} items were given up"
-        self.ended = (
-            f"{len(rows):,} jobs, all ended ({', '.join(f'{number:,} {state}' for state, number in states.items())}); "
-            f"{crashed} item{'s' * (crashed != 1)} given up after three crashes; "
-            f"{len(site.load.told):,} jobs told to a webhook."
+        self.sums.update(row["state"] for row in rows)
+        self.sums[CRASHED] += sum(row["crashed"] for row in rows)
+        self.sums[TOLD] += len(site.load.told)
+        print(self._ended())
+        assert self.sums[CRASHED] <= MOST_GIVEN_UP, f"{self.sums[CRASHED]} items were given up"
+
+    def _ended(self) -> str:
+        states = {name: number for name, number in self.sums.items() if name not in (CRASHED, TOLD)}
+        if not states:
+            return ""
+        return (
+            f"{sum(states.values()):,} jobs, all ended"
+            f" ({', '.join(f'{number:,} {state}' for state, number in states.items())});"
+            f" {self.sums[CRASHED]} given up after three crashes; {self.sums[TOLD]:,} jobs told to a webhook."
         )
-        print(self.ended)
 
     def _check_webhooks(self, site: Site) -> None:
         """Wait until every event that a client asked for has come: those that failed meanwhile are sent again."""
@@ -297,8 +337,9 @@ class Report:
         """Write the page of the documents."""
         load = f"load average {os.getloadavg()[2]:.1f} over the last 15 minutes"
         said = f"{self.about}, {load}; {self.seconds:g} s for each fault."
+        ended = self._ended() if self.is_finished else "This run was not finished."
         text = INTRODUCTION + f"## The last run\n\n{said}\n\n"
-        text += "\n".join(self._rows()) + f"\n\n{self._books()} {self.ended}\n\n{CRASH_POINTS_INTRODUCTION}"
+        text += "\n".join(self._rows()) + f"\n\n{self._books()} {ended}\n\n{CRASH_POINTS_INTRODUCTION}"
         text += "".join(f"| {what} | {crash_points(table)} |\n" for what, table in CRASH_POINTS.items())
         PAGE.write_text(text)
 
@@ -326,6 +367,10 @@ def crash_points(table: Path) -> str:
     found = rows or re.findall(r"^(\d+) calls, (\d+) deaths", text, re.MULTILINE)
     calls, deaths = (sum(int(row[place].replace("-", "0")) for row in found) for place in (0, 1))
     return f"{len(found)} | {calls} | {deaths}"
+
+
+def _but(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
 
 
 def _named(body: bytes, ids: set[str]) -> set[str]:

@@ -40,7 +40,7 @@ def submission(
 
 def empty(connection: psycopg.Connection[Any]) -> None:
     """Delete all rows; ten times as fast as TRUNCATE for a few."""
-    for table in ("pause", "item", "job", "ended_job", "credit_entry", "api_key", "account"):
+    for table in ("pause", "item", "job", "ended_job", "credit_entry", "api_key", "account", "person"):
         connection.execute(f"DELETE FROM {table}")
 
 

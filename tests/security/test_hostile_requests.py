@@ -215,7 +215,7 @@ def crashed(service: Running, work: Mapping[int, int]) -> str:
     """A text that is spoken although its worker is killed meanwhile; returns its job."""
     job_id = service.submit({"text": f"{SENTENCE} " * 120}, "/tts/batch")
     service.wait_for_state(job_id, "running")
-    for worker in service.workers("synthesis"):
+    for worker in service.pids("synthesis"):
         kill(worker, signal.SIGKILL)
     service.wait_for_state(job_id, seconds=PATIENCE)
     return job_id

@@ -55,10 +55,15 @@ class World:
                 assert answer.available < answer.required
 
     def leases_out(self, began: datetime, paused: frozenset[tuple[str, str]], answer: Sequence[ClaimedItem]) -> None:
-        """Note a claim: nobody else may still be working on its items; repeated, it gives no others."""
+        """Note a claim: nobody else may still be working on its items.
+
+        Repeated, it gives those of its items that are still leased. Other items come only once all of those have ended
+        or were taken away."""
         if answer:
             ids = {item.item_id for item in answer}
-            assert ids <= self.claims.setdefault(answer[0].lease_id, ids), "A claim was repeated and gave other items."
+            before = self.claims.get(answer[0].lease_id, ids)
+            assert ids <= before or ids.isdisjoint(before), "A claim was repeated and gave other items as well."
+            self.claims[answer[0].lease_id] = ids
         for item in answer:
             lease, until = self.leases.get(item.item_id, (item.lease_id, began))
             assert lease == item.lease_id or until <= began, f"Item {item.input['number']} is leased twice."

@@ -65,6 +65,8 @@ class Invariants:
             assert before["finished_at"] is None or before == job, "A job that had ended has changed."
         for item in items.values():
             self._check_item(self.items.get(item["id"], item), item)
+            claimed = self.world.claims.get(item["lease_id"], {item["id"]})
+            assert item["state"] != "leased" or item["id"] in claimed, "A lease has items of two claims."
         for item_id, lease in self.world.released:
             found = items.get(item_id, {})
             assert found.get("lease_id") != lease or found["state"] != "leased", "A lost item is on its lease."

@@ -28,6 +28,10 @@ MUTATIONS = (
     Mutation("a claim repeated by its lease takes other items", 3, (
         ("claim", "WHERE i.lease_id = p_lease AND i.state = 'leased'", "WHERE false"),
     )),
+    Mutation("a claim repeated by its lease revives what was cancelled", 100_495, (
+        ("claim", "i.lease_id = p_lease AND i.state = 'leased' FOR NO KEY UPDATE)",
+         "i.lease_id = p_lease AND i.state = 'leased')"),
+    )),
     Mutation("a heartbeat renews whatever lease there is", 324, (
         ("heartbeat", " AND i.lease_id = b.lease AND i.state = 'leased'", " AND i.state = 'leased'"),
     )),

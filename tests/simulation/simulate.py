@@ -21,7 +21,7 @@ from pipeline.lifecycle.migrations import migrate
 from scripts.system.embedded.roles import OWNER, ROLE
 
 STEPS = 250
-TABLES = ("pause", "item", "job", "ended_job", "credit_entry", "key_spending", "api_key", "account")
+TABLES = ("pause", "item", "job", "ended_job", "credit_entry", "key_spending", "api_key", "account", "person")
 LIVES = {
     "client 1": client, "client 2": client, "worker 1": worker, "worker 2": worker, "worker 3": worker,
     "sweep 1": sweep, "sweep 2": sweep, "operator": operator,

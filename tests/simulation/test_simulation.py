@@ -9,7 +9,7 @@ from planted_mistakes import MUTATIONS
 from planting import planted
 from simulate import Seeds
 
-SEEDS = 40
+SEEDS = 16
 #: A change of lifecycle.sql may need another seed, soon after the one that found a mutation.
 NEXT_SEEDS = 30
 

@@ -30,6 +30,12 @@ AWAY = (
     "set MODEL to its folder."
 )
 
+#: What torch, CUDA and a model's code raise.
+FAULTS = (
+    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError,
+    ValueError,
+)  # fmt: skip
+
 #: Part of the error that any import of a torchvision raises which was built for another torch.
 TORCHVISION_MISMATCH = "torchvision::nms"
 
@@ -110,7 +116,7 @@ def first_use(settings: ModelSettings) -> Iterator[None]:
     Raises NotReady when the device has no program for the model, or too little memory."""
     try:
         yield
-    except Exception as error:  # torch, CUDA and a model's code raise errors of any class
+    except FAULTS as error:
         raise NotReady(
             f"{settings.model} can't be used on the device {pick_device(settings)}: {first_line(error)}"
         ) from error

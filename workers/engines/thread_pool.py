@@ -43,16 +43,15 @@ class ThreadPool:
 
     def _serve(self) -> None:
         while True:
+            is_done = False
             try:
                 # Kept under no name: what was done may hold pictures, and the next work may come hours later.
                 self._given.get()()
-            except BaseException:
+                is_done = True
+            finally:
                 with self._lock:
-                    self._threads -= 1
                     self._open -= 1
-                raise
-            with self._lock:
-                self._open -= 1
+                    self._threads -= not is_done
 
 
 def _settle(future: Future[Result], work: Callable[[], Result]) -> None:

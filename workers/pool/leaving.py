@@ -1,4 +1,4 @@
-"""Leaving: in a small system, a process that has used models ends when idle; the next one starts without them."""
+"""Leaving: a process that has used models ends when idle; the next one starts without them."""
 
 import os
 import signal
@@ -12,22 +12,20 @@ from pipeline.operations.processes import memory_bytes
 
 log = get_logger(__name__)
 
-#: How long models are kept for the next request.
-IDLE = timedelta(minutes=3)
 LOOK_EVERY = timedelta(seconds=5)
-#: Memory taken since the process became ready that is worth a start of two seconds.
+#: Memory taken since the process became ready that is worth a start of a second.
 WORTH_BYTES = 80_000_000
 
 
 def leave_when_idle(
     busy_at: Callable[[], float],
+    idle: timedelta,
     *,
-    idle: timedelta = IDLE,
     look_every: timedelta = LOOK_EVERY,
     taken: Callable[[], int] = lambda: memory_bytes()[0],
-    leave: Callable[[], object] = lambda: os.kill(os.getppid(), signal.SIGTERM),
+    leave: Callable[[], object] = lambda: os.kill(os.getpid(), signal.SIGTERM),
 ) -> None:
-    """End this process and its master when it has been idle for some minutes after work that took memory.
+    """End this process when it has been idle for so long after work that took memory.
 
     `busy_at` returns when it had work last, in monotonic seconds; 0: never."""
 

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pipeline.accounts.keys import MAX_CREDITS, MAX_REQUESTS, KeyLimits
-from pipeline.accounts.stored_keys import CREDITS, PRIORITY, REQUESTS, ROUTES, Key
+from pipeline.accounts.stored_keys import CREDITS, ENDS, PRIORITY, REQUESTS, ROUTES, Key
 from pipeline.kind import WHOLE, Request
 from pipeline.lifecycle import Priority
 
@@ -29,6 +29,7 @@ class KeyRequest(Request):
     credits_per_month: Credits | None = Field(None, description=CREDITS)
     routes: Routes | None = Field(None, description=ROUTES)
     priority: Priority = Field("normal", description=PRIORITY)
+    ends_with_person: bool = Field(False, description=ENDS)
 
     @property
     def limits(self) -> KeyLimits:

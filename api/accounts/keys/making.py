@@ -23,16 +23,19 @@ class KeyNotFound(NotFound):
 def require_unlimited(caller: Caller) -> None:
     """Refuse a key with limits. Raises Forbidden."""
     if caller.has_limits:
-        message = "A key with limits may not list, create, change or delete keys. Use one without limits."
+        message = "A key with limits may not manage keys or read the log. Use one without limits."
         raise Forbidden(message, code="key_is_limited")
 
 
-async def create_key(services: Services, account_id: UUID, wanted: KeyRequest) -> tuple[NewKey, Key]:
+async def create_key(services: Services, caller: Caller, wanted: KeyRequest) -> tuple[NewKey, Key]:
     """Create a key; return it with its secret, and as it is stored. Raises RouteUnknown, Conflict."""
     check_routes(wanted.routes, services.key_routes)
     key = make_key()
     most = services.settings.limits.api_keys
-    adding = add_key_within(account_id, key, wanted.name, wanted.limits, most=most)
+    adding = add_key_within(
+        caller.actor, key, wanted.name, wanted.limits, ends_with_person=wanted.ends_with_person, most=most
+    )
+    account_id = caller.account_id
     # Read in the same transaction: if a later read failed, the key would exist without its owner knowing it.
     _, _, stored = await services.database.run_together(
         [lock_account(account_id), adding, find_key(key.id, account_id)]
@@ -55,16 +58,16 @@ async def find_own_key(services: Services, account_id: UUID, key_id: str) -> Key
     return found
 
 
-async def change_own_key(services: Services, account_id: UUID, key: Key, changed: Mapping[str, Any]) -> None:
+async def change_own_key(services: Services, caller: Caller, key: Key, changed: Mapping[str, Any]) -> None:
     """Change a key; other processes notice within seconds. Raises RouteUnknown, KeyNotFound."""
     check_routes(changed.get("routes"), services.key_routes)
-    if not await services.database.run(change_key(key.id, account_id, changed)):
+    if not await services.database.run(change_key(key, caller.actor, changed)):
         raise KeyNotFound
     services.authenticator.forget(key.id)
 
 
-async def delete_own_key(services: Services, account_id: UUID, key: Key) -> None:
+async def delete_own_key(services: Services, caller: Caller, key: Key) -> None:
     """Delete a key. New work is refused at once, other requests within seconds. Raises KeyNotFound."""
-    if await services.database.run(delete_key(key.id, account_id)) is None:
+    if await services.database.run(delete_key(key, caller.actor)) is None:
         raise KeyNotFound
     services.authenticator.forget(key.id)

@@ -60,7 +60,8 @@ class Keys(KeyBase):
     )
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         caller, body = await self._sent(req)
-        made, stored = await create_key(self._services, caller.account_id, read_sent_fields(req, KeyRequest, body))
+        self._services.sessions.check_recent(req)
+        made, stored = await create_key(self._services, caller, read_sent_fields(req, KeyRequest, body))
         resp.set_header("Location", f"/keys/{made.id}")
         show_json(resp, KeyCreated(**stored.model_dump(), api_key=made.secret), 201)
 
@@ -88,7 +89,7 @@ class KeyResource(KeyBase):
         key = await find_own_key(self._services, caller.account_id, key_id)
         wanted = read_sent_fields(req, KeyChanges, body)
         changed = wanted.model_dump(include=wanted.model_fields_set)
-        await change_own_key(self._services, caller.account_id, key, changed)
+        await change_own_key(self._services, caller, key, changed)
         await self._show(resp, caller, key_id)
 
     @Operation(
@@ -101,7 +102,7 @@ class KeyResource(KeyBase):
     async def on_delete(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, key_id: str) -> None:
         caller, _ = await self._sent(req)
         key = await find_own_key(self._services, caller.account_id, key_id)
-        await delete_own_key(self._services, caller.account_id, key)
+        await delete_own_key(self._services, caller, key)
         resp.status = falcon.HTTP_204
 
 

@@ -9,8 +9,9 @@ import falcon.asgi
 
 from api.http.address import counted_address
 from api.services.services import Services
-from pipeline.accounts.passwords import is_password
-from pipeline.accounts.sessions import EmailInvalid, Owner, find_owner, find_owner_by_id, read_email
+from pipeline.accounts.audit import Action, Actor, note
+from pipeline.accounts.passwords import hash_password, is_password
+from pipeline.accounts.sessions import EmailInvalid, Person, find_person, find_person_by_id, read_email
 from pipeline.accounts.sign_in import set_password, use_link
 from pipeline.database import Statement
 from pipeline.errors import Forbidden, InvalidRequest, RateLimitExceeded, ServiceUnavailable
@@ -34,59 +35,74 @@ class Gate:
         self._services = services
         self._counts = SharedCounts(services.client)
         self._hashing = asyncio.Semaphore(AT_ONCE)
+        self._noting: set[asyncio.Task[None]] = set()
 
-    async def by_password(self, req: falcon.asgi.Request, email: str, password: str) -> Owner:
+    async def by_password(self, req: falcon.asgi.Request, email: str, password: str) -> Person:
         """Return whose e-mail and password these are. Raises NotSignedIn, RateLimitExceeded, ServiceUnavailable."""
         try:
             email = read_email(email)
         except EmailInvalid:
             email = ""  # nobody has it; it is counted and takes as long as any other
-        await self._admit(self._address(req), f"email {email}")
-        owner = await self._services.database.run(find_owner(email))
-        if not await self._is_password(password, owner) or owner is None:
+        await self.admit(req, f"email {email}")
+        person = await self._services.database.run(find_person(email))
+        if not await self._is_password(password, person) or person is None:
+            self._note_failure(person)
             raise NotSignedIn("E-mail and password don't belong together. Check both and try again.")
-        return _admitted(owner)
+        return _admitted(person)
 
-    async def by_link(self, req: falcon.asgi.Request, token: str) -> Owner:
+    async def by_link(self, req: falcon.asgi.Request, token: str) -> Person:
         """Use a link up, and return whom it signs in. Raises NotSignedIn, RateLimitExceeded, ServiceUnavailable."""
-        await self._admit(self._address(req))
-        owner = await self._services.database.run(use_link(token))
-        if owner is None:
+        await self.admit(req)
+        person = await self._services.database.run(use_link(token))
+        if person is None:
             raise NotSignedIn(
                 "This link was used or has expired. `pressroom accounts sign-in-link ACCOUNT` prints another."
             )
-        return _admitted(owner)
+        return _admitted(person)
 
-    async def check_password(self, req: falcon.asgi.Request, owner: Owner, password: str) -> None:
+    async def check_password(self, req: falcon.asgi.Request, person: Person, password: str) -> None:
         """Check the password of who is signed in; one who has none yet passes. Raises InvalidRequest."""
-        if owner.password_hash is None:
+        if person.password_hash is None:
             return
-        await self._admit(self._address(req), f"account {owner.account_id}")
-        if not await self._is_password(password, owner):
+        await self.admit(req, f"person {person.id}")
+        if not await self._is_password(password, person):
             raise InvalidRequest("This is not your current password.", code="password_wrong")
 
-    async def owner(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Owner:
+    async def person(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Person:
         session = await self._services.sessions.require(req, resp)
-        owner = await self._services.database.run(find_owner_by_id(session.account_id))
-        if owner is None:
-            raise NotSignedIn("This account no longer exists.")
-        return owner
+        person = await self._services.database.run(find_person_by_id(session.person_id))
+        if person is None:
+            raise NotSignedIn("You no longer have an account here.")
+        return person
 
-    async def new_password(self, owner: Owner, password: str) -> list[Statement[Any]]:
+    async def hashed(self, password: str) -> str:
+        """Return the hash of a new person's password. Raises PasswordInvalid."""
+        async with self._hashing:
+            return await asyncio.to_thread(hash_password, password)
+
+    async def new_password(self, person: Person, password: str) -> list[Statement[Any]]:
         """Return what sets a password and signs all browsers out, for one transaction. Raises PasswordInvalid."""
         async with self._hashing:
-            return await asyncio.to_thread(set_password, owner.account_id, password)
+            return await asyncio.to_thread(set_password, person.id, password)
 
-    async def _is_password(self, password: str, owner: Owner | None) -> bool:
-        password_hash = owner.password_hash if owner else None
+    def _note_failure(self, person: Person | None) -> None:
+        """Note a wrong password, after the answer: waiting for it would tell that there is such a person."""
+        if person is not None:
+            noting = note(Actor(person.account_id, person.id), Action.SIGN_IN_FAILED)
+            task = asyncio.create_task(self._services.database.run(noting))
+            self._noting.add(task)
+            task.add_done_callback(self._noting.discard)
+
+    async def _is_password(self, password: str, person: Person | None) -> bool:
+        password_hash = person.password_hash if person else None
         async with self._hashing:
             return await asyncio.to_thread(is_password, password, password_hash)
 
-    async def _admit(self, *names: str) -> None:
-        """Count one attempt for each name, such as an address. Raises RateLimitExceeded, ServiceUnavailable."""
+    async def admit(self, req: falcon.asgi.Request, *names: str) -> None:
+        """Count one attempt for the address, and for each name. Raises RateLimitExceeded, ServiceUnavailable."""
         settings = self._services.settings.dashboard
         per_minute, per_day = settings.sign_ins_per_minute, settings.sign_ins_per_day
-        for name in names:
+        for name in (self._address(req), *names):
             key = f"sign-in:{hashlib.sha256(name.encode()).hexdigest()}"
             try:
                 count = await self._counts.use(Use(key, per_minute, per_day, 1))
@@ -114,7 +130,7 @@ class Gate:
         return f"address {counted_address(req, self._services.proxies)}"
 
 
-def _admitted(owner: Owner) -> Owner:
-    if owner.is_suspended:
+def _admitted(person: Person) -> Person:
+    if person.is_suspended:
         raise NotSignedIn("This account is suspended. Contact the operator of this service.", code="account_suspended")
-    return owner
+    return person

@@ -6,6 +6,7 @@ from enum import Enum, auto
 import falcon.asgi
 
 from api.dashboard.rendering import Renderer
+from api.services.permissions import require_role
 from api.services.services import Services
 
 
@@ -18,7 +19,7 @@ class Access(Enum):
 
 
 class Guard:
-    """A Falcon middleware that looks who is signed in before a page's resource is called."""
+    """A Falcon middleware that looks who is signed in, and in which role, before a page's resource is called."""
 
     def __init__(self, services: Services, access: Mapping[str, Access], renderer: Renderer) -> None:
         self._services = services
@@ -34,7 +35,7 @@ class Guard:
             return
         req.context.renderer = self._renderer
         sessions = self._services.sessions
-        if access is Access.OPERATORS:
-            await sessions.require_operator(req, resp)
-        elif access is Access.SIGNED_IN:
-            await sessions.require(req, resp)
+        if access is Access.PUBLIC:
+            return
+        asked = sessions.require_operator if access is Access.OPERATORS else sessions.require
+        require_role(await asked(req, resp), req.method, req.uri_template or "")

@@ -1,24 +1,30 @@
-"""Account: the e-mail and the password to sign in with, and where one is signed in."""
+"""Account: the e-mail and the password to sign in with, where one is signed in, and in which accounts one is."""
+
+from typing import Any
 
 import falcon
 import falcon.asgi
 from psycopg.errors import CheckViolation, UniqueViolation
 
 from api.dashboard.entry.gate import Gate
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import Form, read_form, read_hex
+from api.dashboard.members import LastOwner, read_name, remove
 from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import HOME, redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
-from api.services.sessions import SIGN_IN
+from api.services.sessions import SIGN_IN, SIGN_OUT
+from pipeline.accounts.audit import Action, note, noted
 from pipeline.accounts.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
-from pipeline.accounts.sessions import EmailInvalid, Owner, end_sessions, list_sessions
+from pipeline.accounts.people import MAX_NAME, list_memberships, rename_person
+from pipeline.accounts.sessions import EmailInvalid, Person, Session, end_own_session, end_sessions, list_sessions
 from pipeline.accounts.sign_in import set_email
-from pipeline.errors import InvalidRequest
+from pipeline.database import Statement
+from pipeline.errors import InvalidRequest, NotFound
 
 PAGE = Page("/dashboard/account", "Account", NavigationSection.ACCOUNT, order=100, icon="circle-user")
 #: Fields of the form that can be wrong, by the code of what is.
-FIELDS = {"password_wrong": "current", "email_invalid": "email", "email_taken": "email"}
+FIELDS = {"password_wrong": "current", "email_invalid": "email", "email_taken": "email", "name_invalid": "name"}
 
 
 class AccountPage(Resource):
@@ -35,31 +41,37 @@ class AccountPage(Resource):
         sessions = self._services.sessions
         session = await sessions.require(req, resp)
         form = await read_form(req, session)
-        owner = await self._gate.owner(req, resp)
+        person = await self._gate.person(req, resp)
         try:
-            await self._gate.check_password(req, owner, form.get("current", [""])[-1])
-            has_new_password = await self._change(owner, form)
+            await self._gate.check_password(req, person, form.get("current", [""])[-1])
+            has_new_password = await self._change(session, person, form)
         except InvalidRequest as error:
             resp.status = error.status
             errors = {FIELDS.get(error.code, "password"): error.message}
             await self._show(req, resp, errors, email=form.text("email"))
             return
         if has_new_password:
-            await sessions.begin(req, resp, session.account_id)
+            await sessions.begin(req, resp, session.person_id, session.account_id)
         redirect(req, resp, PAGE.path, "Your account was saved.")
 
-    async def _change(self, owner: Owner, form: Form) -> bool:
+    async def _change(self, session: Session, person: Person, form: Form) -> bool:
         """Change what the form has; return whether the password is new. Raises InvalidRequest."""
         database = self._services.database
         password = form.get("password", [""])[-1]
-        setting = await self._gate.new_password(owner, password) if password else []
-        if not setting and owner.password_hash is None:
+        setting = await self._gate.new_password(person, password) if password else []
+        if not setting and person.password_hash is None:
             raise PasswordInvalid("Choose a password to sign in by e-mail.")
-        email = form.text("email")
+        email, name = form.text("email"), read_name(form.text("name") or session.person_name)
+        changes: list[Statement[Any]] = [set_email(person.id, email), rename_person(person.id, name), *setting]
+        actor = session.caller.actor
+        if setting:
+            changes.append(note(actor, Action.PASSWORD_CHANGED))
+        if email.lower() != session.email:
+            changes.append(note(actor, Action.EMAIL_CHANGED, session.email or "", to=email.lower()))
         try:
-            await database.run_together([set_email(owner.account_id, email), *setting])
+            await database.run_together(changes)
         except UniqueViolation as error:
-            raise InvalidRequest(f"Another account has the e-mail {email}.", code="email_taken") from error
+            raise InvalidRequest(f"Another person has the e-mail {email}.", code="email_taken") from error
         except CheckViolation as error:
             raise EmailInvalid(f"{email!r} has letters that can't be told apart when small.") from error
         return bool(setting)
@@ -69,7 +81,9 @@ class AccountPage(Resource):
     ) -> None:
         session = await self._services.sessions.require(req, resp)
         idle = self._services.sessions.idle
-        found = await self._services.database.run(list_sessions(session.account_id, idle=idle))
+        found, accounts = await self._services.database.run_together(
+            [list_sessions(session.person_id, idle=idle), list_memberships(session.person_id)]
+        )
         await render(
             req,
             resp,
@@ -77,6 +91,8 @@ class AccountPage(Resource):
             email=(session.email or "") if email is None else email,
             errors=errors,
             sessions=found,
+            accounts=accounts,
+            max_name=MAX_NAME,
             min_length=MIN_LENGTH,
             max_length=MAX_LENGTH,
         )
@@ -88,9 +104,49 @@ class OtherSessions(Resource):
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         session = await self._services.sessions.require(req, resp)
         await read_form(req, session)
-        ended = await self._services.database.run(end_sessions(session.account_id, but=session.token_hash))
+        ending = end_sessions(session.person_id, but=session.token_hash)
+        ended = await self._services.database.run(noted(ending, session.caller.actor, Action.SESSIONS_ENDED))
         text = f"{ended} other {'session has' if ended == 1 else 'sessions have'} ended."
         redirect(req, resp, PAGE.path, text)
+
+
+class OneSession(Resource):
+    """POST /dashboard/account/end: the session in the form."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        session = await self._services.sessions.require(req, resp)
+        form = await read_form(req, session)
+        ending = end_own_session(session.person_id, read_hex(form.text("session")))
+        noting = noted(ending, session.caller.actor, Action.SESSIONS_ENDED)
+        ended = await self._services.database.run(noting)
+        redirect(req, resp, PAGE.path, "The session has ended." if ended else "This session had ended before.")
+
+
+class ChangeAccount(Resource):
+    """POST /dashboard/account/change."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        session = await self._services.sessions.require(req, resp)
+        wanted = (await read_form(req, session)).text("account")
+        own = await self._services.database.run(list_memberships(session.person_id))
+        found = next((one for one in own if str(one.account_id) == wanted), None)
+        if found is None or not await self._services.sessions.move(session, found.account_id):
+            raise NotFound("You are in no such account.", code="account_not_found")
+        redirect(req, resp, HOME, f"This is {found.name}.")
+
+
+class Leave(Resource):
+    """POST /dashboard/account/leave."""
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        session = await self._services.sessions.require(req, resp)
+        await read_form(req, session)
+        try:
+            await remove(self._services, session, str(session.person_id))
+        except LastOwner as error:
+            redirect(req, resp, PAGE.path, error.message, "bad")
+            return
+        redirect(req, resp, SIGN_IN, f"You have left {session.account_name}.")
 
 
 class SignOut(Resource):
@@ -106,5 +162,8 @@ class SignOut(Resource):
 RESOURCES = {
     PAGE.path: AccountPage,
     f"{PAGE.path}/end-others": OtherSessions,
-    "/dashboard/sign-out": SignOut,
+    f"{PAGE.path}/end": OneSession,
+    f"{PAGE.path}/change": ChangeAccount,
+    f"{PAGE.path}/leave": Leave,
+    SIGN_OUT: SignOut,
 }

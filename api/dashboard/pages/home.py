@@ -10,6 +10,7 @@ from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.jobs import Jobs, show
 from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.rendering import render
+from api.services.permissions import may
 from api.services.resource import Resource
 from pipeline.database import SQL, Statement
 from pipeline.jobs.job_views import open_sql, read_subjects
@@ -29,7 +30,14 @@ class Home(Resource):
         found = await Jobs(self._services).find(req, session.caller, offset=0, limit=JOBS)
         subjects = await database.run(read_subjects(found.jobs, self._services.kinds))
         jobs = [(job, await show(self._services, job, subjects.get(job.id))) for job in found.jobs]
-        await render(req, resp, "home.html", jobs=jobs, trials=DECLARED, **figures)
+        await render(
+            req,
+            resp,
+            "home.html",
+            jobs=jobs,
+            trials=[one for one in DECLARED if may(session, one.path, "GET")],
+            **figures,
+        )
 
 
 RESOURCES = {PAGE.path: Home}

@@ -39,11 +39,11 @@ class KeysPage(KeysBase):
         await self._show(req, resp, await self._session(req, resp), written(None), {})
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        session = await self._session(req, resp)
+        session = await self._services.sessions.require_recent(req, resp, back=PAGE.path)
         form = await read_form(req, session)
         try:
             wanted = read_key(form)
-            made, _ = await create_key(self._services, session.account_id, wanted)
+            made, _ = await create_key(self._services, session.caller, wanted)
         except (FieldsInvalid, RouteUnknown, Conflict) as error:
             resp.status = error.status
             await self._show(req, resp, session, as_written(form), faults_of(error))
@@ -83,7 +83,7 @@ class KeyPage(KeysBase):
         key = await find_own_key(self._services, session.account_id, key_id)
         try:
             changed = read_key(form).model_dump()
-            await change_own_key(self._services, session.account_id, key, {name: changed[name] for name in CHANGEABLE})
+            await change_own_key(self._services, session.caller, key, {name: changed[name] for name in CHANGEABLE})
         except (FieldsInvalid, RouteUnknown) as error:
             resp.status = error.status
             shown = self._form_values(as_written(form), faults_of(error))
@@ -99,7 +99,7 @@ class KeyDeletion(KeysBase):
         session = await self._session(req, resp)
         await read_form(req, session)
         key = await find_own_key(self._services, session.account_id, key_id)
-        await delete_own_key(self._services, session.account_id, key)
+        await delete_own_key(self._services, session.caller, key)
         redirect(req, resp, PAGE.path, f"The key {key.name} was deleted.")
 
 
@@ -107,6 +107,7 @@ def read_key(form: Form) -> KeyRequest:
     """Return the key in a form: an empty number means no limit, no routes mean all. Raises FieldsInvalid."""
     sent: dict[str, Any] = {"name": form.text("name"), "priority": form.text("priority", "normal")}
     sent |= {name: text for name in NUMBERS if (text := form.text(name).replace(",", ""))}
+    sent["ends_with_person"] = form.is_ticked("ends_with_person")
     if routes := form.texts("routes"):
         sent["routes"] = routes
     return read_fields(KeyRequest, sent)

@@ -40,6 +40,8 @@ EVENT_WORDS = {
     "job.completed": "A job is done",
     "job.failed": "A job has failed",
     "job.cancelled": "A job was cancelled",
+    "account.low_balance": "The balance falls below a limit",
+    "account.signed_in": "Somebody signs in from a new address",
     "index_monitor.changed": "A watched page was listed or dropped",
 }
 #: The form sends an empty state for all of them.

@@ -3,11 +3,11 @@
 import { languageName, make, notes, credits } from "./try_dom.js";
 import { follow, send } from "./try_job.js";
 import { start } from "./try_page.js";
+import { uploadFile } from "./try_upload.js";
 import { startVoices } from "./try_voices.js";
 
-/** Bytes of a form's file, and of a piece of a larger one, which is uploaded before (docs/uploads.md). */
+/** Bytes of a form's file. */
 const MOST_IN_A_FORM = 25 * 2 ** 20;
-const PIECE = 8 * 2 ** 20;
 const CHARACTERS_PER_CREDIT = 1_000;
 const minutes = (seconds) => `${Math.max(1, Math.round(seconds / 60)).toLocaleString()} min`;
 
@@ -15,13 +15,7 @@ const minutes = (seconds) => `${Math.max(1, Math.round(seconds / 60)).toLocaleSt
 async function run(request, uploads, { onJob, signal }) {
   const file = uploads.manuscript;
   if (!file || file.size <= MOST_IN_A_FORM) return null;
-  const name = btoa(String.fromCharCode(...new TextEncoder().encode(file.name)));
-  const begun = await send("/uploads", { method: "POST", signal, headers: { "Tus-Resumable": "1.0.0", "Upload-Length": String(file.size), "Upload-Metadata": `filename ${name}` } });
-  const { id } = await begun.json();
-  for (let at = 0; at < file.size; at += PIECE) {
-    const headers = { "Tus-Resumable": "1.0.0", "Upload-Offset": String(at), "Content-Type": "application/offset+octet-stream" };
-    await send(`/uploads/${id}`, { method: "PATCH", signal, headers, body: file.slice(at, at + PIECE) });
-  }
+  const id = await uploadFile(file, { onJob, signal });
   const { url, ...fields } = request.fields;
   const accepted = await send(request.path, { method: "POST", signal, headers: { "Content-Type": "application/json", Prefer: "respond-async" }, body: JSON.stringify({ ...fields, upload: id }) });
   const job = accepted.headers.get("X-Job-Id");
@@ -69,8 +63,10 @@ function shownPlan(plan) {
 }
 
 async function begin(plan, form, ticks) {
-  const { title, author, voice_name: voice, language } = Object.fromEntries(new FormData(form));
-  const fields = { plan: plan.plan, title, author };
+  const { title, author, voice_name: voice, language, speed, cast, dialogue } = Object.fromEntries(new FormData(form));
+  const fields = { plan: plan.plan, title, author, speed: Number(speed), dialogue: Boolean(dialogue) };
+  const speakers = cast.split("\n").filter((line) => line.trim()).map((line) => line.split("=").map((part) => part.trim()));
+  if (speakers.length) fields.cast = Object.fromEntries(speakers.map(([speaker, name = ""]) => [speaker, name]));
   if (!ticks.every((one) => one.checked)) fields.only = ticks.filter((one) => one.checked).map((one) => Number(one.value));
   if (voice) fields.voice_name = voice;
   else if (language !== "auto") fields.language = language;

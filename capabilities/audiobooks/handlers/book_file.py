@@ -32,9 +32,8 @@ class BookFileHandler(Handler[BookFileInput, MadeBook]):
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             WRITERS[given.format](joiner, file)
             artifact = self._kept(task, file)
-        seconds = sum(chapter.seconds for chapter in joiner.measured)
-        made = MadeBook(artifact=artifact, seconds=seconds, title=given.title, chapters=tuple(joiner.measured))
-        return Done(made, engine=given.engine)
+        made = MadeBook(artifact=artifact, seconds=joiner.seconds, title=given.title, chapters=tuple(joiner.measured))
+        return Done(made, engine=" + ".join(_engines(given)) or None)
 
     def _cover(self, task: Task[BookFileInput]) -> bytes | None:
         """Return the picture that was sent, else the manuscript's, as JPEG. Raises ImageUndecodable, ImageTooLarge."""
@@ -45,5 +44,10 @@ class BookFileHandler(Handler[BookFileInput, MadeBook]):
 
     def _kept(self, task: Task[BookFileInput], file: IO[bytes]) -> str:
         file.seek(0)
-        engine = task.input.engine
-        return task.store(file, suffix=FORMS[task.input.format][1], made=Made(engine, source=source_of(engine)))
+        engines = _engines(task.input)
+        made = Made(" + ".join(engines), source=source_of(*engines))
+        return task.store(file, suffix=FORMS[task.input.format][1], made=made)
+
+
+def _engines(book: BookFileInput) -> list[str]:
+    return sorted({engine for part in book.parts for engine in part.engines})

@@ -1,7 +1,6 @@
 """EPUB book: an EPUB 3 whose sentences are highlighted while they are read aloud (Media Overlays 3.3)."""
 
 import re
-import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -38,17 +37,15 @@ def write_epub(joiner: Joiner, file: IO[bytes]) -> None:
         archive.writestr("EPUB/style.css", STYLE)
         if joiner.cover is not None:
             archive.writestr("EPUB/cover.jpg", joiner.cover, zipfile.ZIP_STORED)
-        for chapter in joiner.chapters():
+        for chapter in joiner.chapters(SMALL_MP3):
             name = f"c{chapter.number:04}"
             passages = [list(paragraphs_of(passage)) for passage in chapter.passages]
             sentences = [one for found in passages for pieces in found for _, one in pieces if one is not None]
             archive.writestr(f"EPUB/{name}.xhtml", _text(chapter.title, passages, language))
-            seconds = chapter.sound.duration.total_seconds() if sentences else None
+            seconds = chapter.seconds if sentences else None
             if seconds is not None:
                 archive.writestr(f"EPUB/{name}.smil", _overlay(name, sentences, seconds))
-                with tempfile.TemporaryFile(prefix="pressroom-") as mp3:
-                    joiner.encode(chapter.sound, mp3, SMALL_MP3, {"title": chapter.title})
-                    add_file(archive, f"EPUB/{name}.mp3", mp3)
+                add_file(archive, f"EPUB/{name}.mp3", chapter.file)
             overlaid.append((name, chapter.title, seconds))
         archive.writestr("EPUB/nav.xhtml", _contents(overlaid, book.title, language))
         archive.writestr("EPUB/package.opf", _package(joiner, overlaid, language))

@@ -1,23 +1,29 @@
-"""Joining: the chapters of a book, each with its sound, the times of its sentences, and what was measured of it."""
+"""Joining: the chapters of a book, each with its sound, the times of its sentences, and what was measured of it.
+
+Joining, measuring and encoding a chapter take one core each, so several chapters are made at once."""
 
 import json
+import os
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import IO
 
 import numpy as np
 
-from capabilities.audiobooks.kinds.book_file import BookFileInput, MeasuredChapter
+from capabilities.audiobooks.kinds.book_file import BookFileInput, BookPart, MeasuredChapter
 from capabilities.speech.handlers.rendering import source_of
 from pipeline.subtitles.segments import Segment
-from workers.engines import Stopped
 from workers.handler import Task
 from workers.media.audio.decoding import decode
-from workers.media.audio.ffmpeg import Ffmpeg, pcm_input
+from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
 from workers.media.audio.loudness import loudness, profile
+from workers.media.audio.pcm import SAMPLE_BYTES
 from workers.media.audio.track import BLOCK, Track
 from workers.media.marks.marking import stream_tags
 
@@ -29,6 +35,10 @@ PASSAGE_GAP, HEAD, TAIL = (timedelta(seconds=seconds) for seconds in (0.7, 0.7, 
 PASSAGE_LIMIT, ENCODING_LIMIT = timedelta(hours=2), timedelta(hours=3)
 #: The factor for passages, which are at -16 LUFS with peaks at -1.5 dB.
 GAINS = {"podcast": 1.0, "acx": 10 ** (-3 / 20)}
+#: Samples of an AAC frame: a chapter has whole ones, so that chapters encoded apart can be put together.
+FRAME = 1_024
+#: The most chapters that are made at once.
+MOST_CHAPTERS = 4
 #: Half a second is measured in blocks of a tenth. Digital silence counts as the least that 16 bits tell.
 BLOCKS_A_SECOND, QUIET_BLOCKS, SILENCE_DB = 10, 5, -96.0
 
@@ -43,61 +53,102 @@ class TimedPassage:
 
 @dataclass(slots=True)
 class JoinedChapter:
-    """A chapter of a book, while its sound exists."""
+    """A chapter of a book; `file` has its sound, encoded, while the next chapter is not asked for."""
 
     number: int
     title: str
-    sound: Track
-    passages: list[TimedPassage] = field(default_factory=list)
+    seconds: float
+    passages: Sequence[TimedPassage]
+    measured: MeasuredChapter | None
+    file: IO[bytes]
 
 
 class Joiner:
-    """Joins the passages of one book; `measured` has its chapters so far."""
+    """Joins the passages of one book; `seconds` is its length so far, and `measured` has its chapters for a report."""
 
     def __init__(self, ffmpeg: Ffmpeg, task: Task[BookFileInput], cover: bytes | None) -> None:
         self.ffmpeg = ffmpeg
         self.book = task.input
         self.cover = cover
+        self.seconds = 0.0
         self.measured: list[MeasuredChapter] = []
         self._task = task
+        self._is_left = False
 
-    def chapters(self) -> Iterator[JoinedChapter]:
-        """Yield the chapters; the sound of each is gone when the next is asked for. Raises FfmpegFailed, Stopped."""
-        for number, part in enumerate(self.book.parts, start=1):
-            with Track(SAMPLE_RATE) as sound:
-                chapter = JoinedChapter(number, part.title or f"Chapter {number}", sound)
-                sound.append_silence(HEAD)
-                scripts = part.scripts or ("",) * len(part.sounds)
-                for place, (key, script) in enumerate(zip(part.sounds, scripts, strict=True)):
-                    if self._task.is_stopped():
-                        raise Stopped
-                    sound.append_silence(PASSAGE_GAP if place else timedelta())
-                    begins = sound.duration.total_seconds()
-                    self._append(sound, self._task.stored(key))
-                    if script:
-                        told = json.loads(self._task.stored(script))
-                        chapter.passages.append(_timed(told, begins, sound.duration.total_seconds()))
-                sound.append_silence(TAIL)
-                self.measured.append(measured(sound, chapter.title))
-                self._task.progress(number, len(self.book.parts) + 1)
-                yield chapter
+    def chapters(
+        self, options: Sequence[str] = (), *, has_tags: bool = True, has_cover: bool = False
+    ) -> Iterator[JoinedChapter]:
+        """Yield the chapters, each with a file by ffmpeg's options; without any, the file is empty.
 
-    def encode(self, sound: Track, to: IO[bytes], options: Sequence[str], tags: dict[str, str]) -> None:
-        """Write a chapter's sound as a marked file, with the cover. Raises FfmpegFailed."""
-        named = [part for name, value in tags.items() for part in ("-metadata", f"{name}={value}")]
+        Raises FfmpegFailed, Stopped."""
+        waiting: deque[Future[JoinedChapter]] = deque()
+        left = iter(enumerate(self.book.parts, start=1))
+        at_once = min(MOST_CHAPTERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+        with ThreadPoolExecutor(at_once, "chapter") as threads:
+            try:
+                while True:
+                    # One more than there are threads, so that none waits for the reader.
+                    for number, part in islice(left, at_once + 1 - len(waiting)):
+                        tags = self._tags(number, part) if has_tags else ()
+                        waiting.append(threads.submit(self._chapter, number, part, (*tags, *options), has_cover))
+                    if not waiting:
+                        return
+                    chapter = waiting.popleft().result()
+                    with chapter.file:
+                        self.seconds += chapter.seconds
+                        self.measured += [chapter.measured] if chapter.measured else []
+                        self._task.progress(chapter.number, len(self.book.parts) + 1)
+                        yield chapter
+            finally:
+                self._is_left = True
+                threads.shutdown(cancel_futures=True)
+
+    def _chapter(self, number: int, part: BookPart, options: Sequence[str], has_cover: bool) -> JoinedChapter:
+        title = part.title or f"Chapter {number}"
+        passages: list[TimedPassage] = []
+        with ExitStack() as undone, Track(SAMPLE_RATE) as sound:
+            file = undone.enter_context(tempfile.TemporaryFile(prefix="pressroom-"))
+            sound.append_silence(HEAD)
+            scripts = part.scripts or ("",) * len(part.sounds)
+            for place, (key, script) in enumerate(zip(part.sounds, scripts, strict=True)):
+                sound.append_silence(PASSAGE_GAP if place else timedelta())
+                begins = sound.duration.total_seconds()
+                self._append(sound, self._task.stored(key))
+                if script:
+                    passages.append(
+                        _timed(json.loads(self._task.stored(script)), begins, sound.duration.total_seconds())
+                    )
+            sound.append_silence(TAIL)
+            sound.append(bytes(-len(sound) % FRAME * SAMPLE_BYTES))
+            seconds = sound.duration.total_seconds()
+            told = measured(sound, title) if self.book.report else None
+            if options:
+                self._encode(sound, file, options, has_cover=has_cover)
+                file.seek(0)
+            undone.pop_all()
+        return JoinedChapter(number, title, seconds, passages, told, file)
+
+    def _tags(self, number: int, part: BookPart) -> list[str]:
+        tags = {"title": part.title, "album": self.book.title, "artist": self.book.author, "track": str(number)}
+        named = [one for name, value in tags.items() for one in ("-metadata", f"{name}={value}")]
+        return [*stream_tags(source_of(*part.engines)), *named]
+
+    def _encode(self, sound: Track, to: IO[bytes], options: Sequence[str], *, has_cover: bool) -> None:
         sound.file.seek(0)
-        with self.cover_input() as cover:
+        with self.cover_input(is_wanted=has_cover) as cover:
             taken = ["-map", "0:a", *(["-map", "1:v", *COVER] if cover else [])]
-            arguments = [*pcm_input(SAMPLE_RATE), *cover, *taken, *stream_tags(source_of(self.book.engine)), *named]
-            with self.ffmpeg.start(
-                [*arguments, *options], stdin=sound.file, stdout=to, time_limit=ENCODING_LIMIT
-            ) as run:
-                run.check()
+            arguments = [*pcm_input(SAMPLE_RATE), *cover, *taken, *options]
+            with self.ffmpeg.start(arguments, stdin=sound.file, stdout=to, time_limit=ENCODING_LIMIT) as run:
+                if not run.wait(self._is_over):
+                    raise FfmpegFailed(f"ffmpeg did not encode a chapter: {run.said()}")
+
+    def _is_over(self) -> bool:
+        return self._is_left or self._task.is_stopped()
 
     @contextmanager
-    def cover_input(self) -> Iterator[list[str]]:
-        """Yield ffmpeg's options that read the cover; none without one."""
-        if self.cover is None:
+    def cover_input(self, *, is_wanted: bool = True) -> Iterator[list[str]]:
+        """Yield ffmpeg's options that read the cover; none without one, or if it is not wanted."""
+        if self.cover is None or not is_wanted:
             yield []
             return
         with tempfile.NamedTemporaryFile(prefix="pressroom-", suffix=".jpg") as file:
@@ -110,9 +161,7 @@ class Joiner:
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             file.write(data)
             file.seek(0)
-            decoded = decode(
-                self.ffmpeg, file, sample_rate=SAMPLE_RATE, max_duration=PASSAGE_LIMIT, stop=self._task.is_stopped
-            )
+            decoded = decode(self.ffmpeg, file, sample_rate=SAMPLE_RATE, max_duration=PASSAGE_LIMIT, stop=self._is_over)
             with decoded:
                 for block in blocks(decoded):
                     quieter = block if gain == 1.0 else np.rint(block * np.float32(gain)).astype("<i2")

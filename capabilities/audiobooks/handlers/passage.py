@@ -106,6 +106,7 @@ class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
             artifact=artifact,
             duration_seconds=seconds,
             voice=first.voice.id,
+            engines=tuple(dict.fromkeys(part.speaking.voice.engine for part in parts)),
             warning=first.warning,
             language=first.language,
             script=task.store(json.dumps(script, ensure_ascii=False).encode(), suffix=".json"),
@@ -138,7 +139,7 @@ def _copied(task: Task[PassageInput], sound: SpokenPassage) -> Outcome[SpokenPas
     }
     if sound.script:
         own["script"] = task.store(task.stored(sound.script), suffix=".json")
-    return Done(sound.model_copy(update=own), engine=task.input.engine, credits=0)
+    return Done(sound.model_copy(update=own), engine=next(iter(sound.engines), None), credits=0)
 
 
 def _cover(task: Task[PassageInput], cover: str | None) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
@@ -11,6 +12,7 @@ from pydantic import AliasChoices, BaseModel, Field, StringConstraints
 
 from capabilities.audiobooks.kinds.cast import check_tags, parts_of, plain, written
 from capabilities.audiobooks.kinds.passages import passages_of, prices_of
+from capabilities.audiobooks.settings import AudiobookSettings
 from capabilities.speech.kinds.fields import (
     CHARACTERS_PER_CREDIT,
     AudioFile,
@@ -27,11 +29,10 @@ from pipeline.errors import InvalidRequest
 from pipeline.kind import NOT_BLANK, Answer, FinishedItem, Kind, Limits, NewItem, Origin, Request, Response
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
+from pipeline.settings import Settings
 
 MAX_CHARACTERS, MAX_CHAPTERS, MAX_TITLE = 2_000_000, 2_000, 300
 MAX_BODY_BYTES = 32 * 2**20
-#: How long its passages are kept, and how long it may take.
-KEEP_FOR, DEADLINE = timedelta(days=30), timedelta(days=7)
 #: Most silence by pauses of a book.
 MAX_SILENCE = timedelta(hours=5)
 #: Characters of a chapter whose writing system is checked against the voice.
@@ -116,13 +117,15 @@ class ChangedPassage(BaseModel):
 class SpokenPassage(AudioFile):
     """A spoken passage. `script` has its text and the times of its sentences, `cover` is the book's picture."""
 
+    #: Those that spoke its parts.
+    engines: tuple[str, ...] = ()
     script: str = ""
     cover: str | None = None
     language: str = ""
 
 
 class PassageInput(SpokenInput):
-    """A passage: what a worker speaks; `sound` and `engine` are those of an equal one in an earlier audiobook."""
+    """A passage: what a worker speaks; `sound` is that of an equal one in an earlier audiobook."""
 
     has_strict_marks: ClassVar[bool] = False
 
@@ -131,7 +134,6 @@ class PassageInput(SpokenInput):
     book: str = ""
     author: str = ""
     sound: SpokenPassage | None = None
-    engine: str | None = None
     #: The book's cover, for its first passage to keep.
     cover: str | None = None
 
@@ -210,7 +212,15 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, SpokenPassage]):
     bulky = frozenset({"chapters"})
     origins: ClassVar[Mapping[str, Origin]] = {"": "synthetic"}
     answer = Answer(model=SpokenBook, receipt=AudiobookCreated, shows_inputs=True)
-    limits = Limits(body_bytes=MAX_BODY_BYTES, deadline=DEADLINE, keep_for=KEEP_FOR, slice_size=4)
+    limits = Limits(body_bytes=MAX_BODY_BYTES, slice_size=4)
+
+    def configured(self, settings: Settings) -> "Audiobook":
+        """Return the kind with the deadline and the retention of the settings."""
+        kind, own = type(self)(), settings.of(AudiobookSettings)
+        kind.limits = replace(
+            self.limits, deadline=timedelta(days=own.deadline_days), keep_for=timedelta(days=own.keep_days)
+        )
+        return kind
 
     def check(self, request: AudiobookRequest, offers: Offers) -> None:
         """Refuse a book without text or with too much, and an unknown voice or language. Raises InvalidRequest."""
@@ -282,11 +292,31 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, SpokenPassage]):
             chapters=list(chapters.values()),
             seconds=round(sum(chapter.seconds for chapter in chapters.values()), 1),
             voices=sorted({sound.voice for sound in sounds if sound.voice}),
-            warnings=sorted({sound.warning for sound in sounds if sound.warning}),
+            warnings=[*sorted({sound.warning for sound in sounds if sound.warning}), *_other_voices(items)],
             failed=len(items) - len(sounds),
             credits_used=job.credits_captured,
         )
         return Response(shown.model_dump())
+
+
+def _other_voices(items: Sequence[FinishedItem[PassageInput, SpokenPassage]]) -> Iterator[str]:
+    """Yield a warning for each voice that spoke some passages where another one spoke most, as when its engine failed.
+
+    Passages with tags change their voices by intent."""
+    spoken: dict[tuple[str | None, str], dict[str, list[int]]] = {}
+    for number, item in enumerate(items, start=1):
+        if item.output and item.output.voice and plain(item.given.text) == item.given.text:
+            voices = spoken.setdefault((item.given.voice_name, item.output.language), {})
+            voices.setdefault(item.output.voice, []).append(number)
+    for voices in spoken.values():
+        usual, *others = sorted(voices, key=lambda voice: -len(voices[voice]))
+        for voice in others:
+            numbers = voices[voice]
+            shown = ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
+            yield (
+                f"{voice} spoke {len(numbers):,} passages ({shown}) in place of {usual}. To speak them again, PATCH"
+                " the audiobook with their texts."
+            )
 
 
 def fitted(request: AudiobookRequest, voices: OfferedVoices) -> AudiobookRequest:

@@ -43,11 +43,12 @@ class BookFileRequest(Request):
 
 
 class BookPart(Stored):
-    """A chapter: its title, and its passages' artifacts: sounds, and texts with their times."""
+    """A chapter: its title, its passages' sounds and texts with their times (artifacts), and who spoke them."""
 
     title: str
     sounds: tuple[str, ...]
     scripts: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
 
 
 class BookFileInput(BookFileRequest, Stored):
@@ -59,7 +60,6 @@ class BookFileInput(BookFileRequest, Stored):
     voices: tuple[str, ...] = ()
     cover: str | None = None
     parts: tuple[BookPart, ...] = ()
-    engine: str = ""
 
 
 class MeasuredChapter(Stored):
@@ -79,6 +79,7 @@ class MadeBook(Stored):
     artifact: str
     seconds: float
     title: str = ""
+    #: For a report.
     chapters: tuple[MeasuredChapter, ...] = ()
 
 

@@ -75,16 +75,12 @@ class ReadManuscript(Stored):
     cover: str | None = None
 
 
-class ShownChapter(BaseModel):
+class ShownChapter(PlannedChapter):
     """A chapter of a plan."""
 
     number: int
-    title: str
-    characters: int
     seconds: int = Field(description="How long it will last, about.")
-    language: str
-    opening: str
-    warning: str | None
+    warning: str | None  # always there
 
 
 class BookPlan(BaseModel):

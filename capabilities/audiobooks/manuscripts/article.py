@@ -1,13 +1,17 @@
 """Article: the text of a page on the web, without its menus, by trafilatura."""
 
 from capabilities.audiobooks.kinds.audiobook import MAX_TITLE
-from capabilities.audiobooks.manuscripts.blocks import language_tag
+from capabilities.audiobooks.manuscripts.blocks import check_tags, language_tag
 from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
 from capabilities.audiobooks.manuscripts.reading import from_html
+
+#: Tags of a page on the web; trafilatura took 180 MB for 100,000.
+MAX_PAGE_TAGS = 100_000
 
 
 def read_article(page: bytes, url: str, reads: frozenset[str]) -> Manuscript:
     """Return the manuscript of a page. Raises ManuscriptUnreadable, ManuscriptTooLong."""
+    check_tags(page, MAX_PAGE_TAGS, "The page")
     from trafilatura import extract, extract_metadata
 
     body = extract(

@@ -63,10 +63,7 @@ class BlockReader:
         """Return the blocks of a document in order. Raises ManuscriptUnreadable if it is empty or nested too deeply."""
         parser = html.HTMLParser(no_network=True, huge_tree=False, encoding="utf-8", remove_comments=True)
         data = source.encode() if isinstance(source, str) else source
-        if (tags := data.count(b"<")) > MAX_TAGS:
-            raise ManuscriptUnreadable(
-                f"HTML in the manuscript has {tags:,} tags; a file of it may have {MAX_TAGS:,}. Send it in parts."
-            )
+        check_tags(data, MAX_TAGS, "HTML in the manuscript")
         try:
             root = html.document_fromstring(data, parser=parser)
         except (etree.LxmlError, ValueError) as error:
@@ -159,6 +156,12 @@ class BlockReader:
             yield Block(text, level)
         else:
             yield Block(f'<lang xml:lang="{language}">{text}</lang>')
+
+
+def check_tags(markup: bytes, limit: int, what: str) -> None:
+    """Refuse markup whose elements take too much memory, before it is parsed. Raises ManuscriptUnreadable."""
+    if (tags := markup.count(b"<")) > limit:
+        raise ManuscriptUnreadable(f"{what} has {tags:,} tags; the limit is {limit:,}. Send it in parts.")
 
 
 def base_language(tag: str) -> str:

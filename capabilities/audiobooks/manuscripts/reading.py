@@ -11,7 +11,7 @@ from defusedxml import DTDForbidden
 from defusedxml.sax import parseString
 
 from capabilities.audiobooks.kinds.cast import plain
-from capabilities.audiobooks.manuscripts.blocks import SCENE_BREAK, Block, BlockReader
+from capabilities.audiobooks.manuscripts.blocks import SCENE_BREAK, Block, BlockReader, check_tags
 from capabilities.audiobooks.manuscripts.epub import Archive, read_epub
 from capabilities.audiobooks.manuscripts.manuscript import Chapter, Manuscript, ManuscriptUnreadable
 
@@ -31,6 +31,10 @@ MAX_TITLE_PAGE = 80
 MAX_TEXT_BYTES, MAX_DOCX_BYTES = 16 * 2**20, 24 * 2**20
 #: Characters of HTML and Markdown, whose elements take a hundred times their size.
 MAX_MARKUP = 4 * 2**20
+#: Tags of a Word document, which mammoth makes objects of, and line ends and signs of Markdown, which become tokens:
+#: 160 to 250 MB of memory.
+MAX_DOCX_TAGS, MAX_MARKS = 250_000, 200_000
+MARKS = "\n*_[]<>`#-+|!&"
 MARKDOWN_NAMES = (".md", ".markdown")
 
 
@@ -59,6 +63,10 @@ def read_manuscript(file: IO[bytes], name: str, reads: frozenset[str] = frozense
     if is_html:
         return from_html(text, reads)
     if is_markdown:
+        if (marks := sum(map(text.count, MARKS))) > MAX_MARKS:
+            raise ManuscriptUnreadable(
+                f"The Markdown has {marks:,} line ends and signs such as *; the limit is {MAX_MARKS:,}. Send parts."
+            )
         from markdown_it import MarkdownIt
 
         return from_html(MarkdownIt("commonmark").enable("table").render(_without_front_matter(text)), reads)
@@ -93,9 +101,12 @@ def _xml_of(archive: Archive) -> IO[bytes]:
             f"The Word document has more than {MAX_DOCX_BYTES / 2**20:.0f} MB of text and forms. Send it in parts."
         )
     kept = io.BytesIO()
+    tags = 0
     with zipfile.ZipFile(kept, "w") as checked:
         for name in sizes:
             data = archive.read(name, limit=MAX_DOCX_BYTES)
+            check_tags(data, MAX_DOCX_TAGS - tags, f"The Word document, up to {name[:100]!r},")
+            tags += data.count(b"<")
             try:
                 parseString(data, ContentHandler(), forbid_dtd=True)
             except DTDForbidden as error:

@@ -67,8 +67,8 @@ class BookWork(Work):
             (given, price, lane), *rest = items
             items = [({**given, "cover": cover}, price, lane), *rest]
         if request.reuse is not None:
-            job, earlier = await find_named(self._services, caller, request.reuse, Audiobook.name, field="reuse")
-            items = await asyncio.to_thread(with_sounds, items, earlier, job.engine)
+            _, earlier = await find_named(self._services, caller, request.reuse, Audiobook.name, field="reuse")
+            items = await asyncio.to_thread(with_sounds, items, earlier)
         # Lists call a job by its name.
         named = {**order.submission.request, "name": request.title} if request.title else order.submission.request
         return replace(order, submission=replace(order.submission, items=items, request=named))
@@ -124,7 +124,7 @@ async def with_lexicon(services: Services, caller: Caller, items: Items, own: Se
     return await asyncio.to_thread(told)
 
 
-def with_sounds(items: Items, earlier: Sequence[Item], engine: str | None) -> Items:
+def with_sounds(items: Items, earlier: Sequence[Item]) -> Items:
     """Return new items with the sounds of equal passages that an earlier audiobook has, which are free."""
     known: dict[str, dict[str, Any]] = {}
     for item in earlier:
@@ -133,7 +133,7 @@ def with_sounds(items: Items, earlier: Sequence[Item], engine: str | None) -> It
     found: list[Mapping[str, Any]] = []
     for given, _, _ in items:
         sound = known.get(PassageInput.model_validate(given).fingerprint)
-        found.append(given if sound is None else {**given, "sound": sound, "engine": engine})
+        found.append(given if sound is None else {**given, "sound": sound})
     return priced(found)
 
 

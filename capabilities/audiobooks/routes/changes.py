@@ -117,22 +117,22 @@ class Changes(Work):
             settings=services.settings,
         )
         own = [LexiconEntry.model_validate(entry) for entry in job.request.get("lexicon") or ()]
-        items = await with_lexicon(services, caller, changed(earlier, texts, job.engine), own)
+        items = await with_lexicon(services, caller, changed(earlier, texts), own)
         asked = {**job.request, "reuse": str(job.id)}
         return replace(order, submission=replace(order.submission, items=items, request=asked))
 
 
-def changed(earlier: Sequence[Item], texts: Mapping[int, str], engine: str | None) -> Items:
+def changed(earlier: Sequence[Item], texts: Mapping[int, str]) -> Items:
     """Return the items of a new audiobook: passages that are the same, and were spoken, are free."""
     found: list[dict[str, Any]] = []
     for number, item in enumerate(earlier, start=1):
-        given = {name: value for name, value in item.input.items() if name not in ("sound", "engine", "cover")}
+        given = {name: value for name, value in item.input.items() if name not in ("sound", "cover")}
         if "cover" in item.input:
             given["cover"] = (item.output or item.input).get("cover")
         if number in texts:
             given = {**given, "text": texts[number], "lexicon": []}
         elif item.output is not None:
-            given |= {"sound": sound_of(item), "engine": engine}
+            given["sound"] = sound_of(item)
         found.append(given)
     return priced(found)
 

@@ -61,7 +61,7 @@ class BookFiles(Work):
         job = await find_ended(self._services, caller, req.context.job_id, Audiobook.name)
         items = await self._services.database.run(find_items(job.id))
         [(given, price, lane)] = order.submission.items
-        given = {**given, **book_of(items), "engine": job.engine or ""}
+        given = {**given, **book_of(items)}
         return replace(order, submission=replace(order.submission, items=[(given, price, lane)]))
 
 
@@ -77,7 +77,12 @@ def book_of(items: Sequence[Item]) -> dict[str, Any]:
         _, passages = chapters.setdefault(item.input["chapter"], (item.input.get("title", ""), []))
         passages.append(SpokenPassage.model_validate(item.output))
     parts = [
-        BookPart(title=title, sounds=tuple(one.artifact for one in found), scripts=tuple(one.script for one in found))
+        BookPart(
+            title=title,
+            sounds=tuple(one.artifact for one in found),
+            scripts=tuple(one.script for one in found),
+            engines=tuple(sorted({engine for one in found for engine in one.engines})),
+        )
         for title, found in chapters.values()
     ]
     first = next(iter(chapters.values()))[1][0]

@@ -13,10 +13,11 @@ from api.jobs.job_resources import read_job_id
 from api.services.resource import Resource
 from api.services.services import Services
 from api.work.answers import show_json
-from capabilities.audiobooks.kinds.audiobook import KEEP_FOR, Audiobook
+from capabilities.audiobooks.kinds.audiobook import Audiobook
 from capabilities.audiobooks.routes.finding import AudiobookNotFound, find_own
 from pipeline.accounts.keys import Caller
 from pipeline.database import Row, Statement
+from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import FileLink
 from pipeline.lifecycle.jobs import Job
 
@@ -86,7 +87,8 @@ class BookPassages(Resource):
         rows = await services.database.run(_find_passages(job.id, asked))
         if not rows:
             raise AudiobookNotFound(f"The audiobook has no chapter {number[:20]}.")
-        expires_at = job.expires_at or datetime.now(UTC) + KEEP_FOR
+        _, keep_for = lifetimes(services.kinds[Audiobook.name], services.settings)
+        expires_at = job.expires_at or datetime.now(UTC) + keep_for
         passages = [
             {
                 "number": row["index"] + 1,

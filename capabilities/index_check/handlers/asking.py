@@ -117,8 +117,7 @@ class Asker:
         except PageTooLarge as error:
             return Verdict("error", error.code)
         is_operator = query.startswith(OPERATORS)
-        accept_variants = self._settings.accept_variants
-        verdict = classify(provider, reply, reading, key, is_operator=is_operator, accept_variants=accept_variants)
+        verdict = classify(provider, reply, reading, key, is_operator=is_operator)
         if provider.needs_proof and verdict.match.has_host:
             self._database.run(keep_proof(provider.pace_name, reading.shown_by))
         return verdict

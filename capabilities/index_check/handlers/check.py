@@ -9,7 +9,7 @@ from capabilities.index_check.handlers.asking import Asker
 from capabilities.index_check.handlers.diagnosis.diagnosing import Diagnosing
 from capabilities.index_check.handlers.feedback import Feedback
 from capabilities.index_check.handlers.known_answers import KnownAnswers
-from capabilities.index_check.handlers.owned import OwnedSites, with_inspection
+from capabilities.index_check.handlers.owned import OwnedSites
 from capabilities.index_check.handlers.pacer import OutOfUse, Pacer, Permit
 from capabilities.index_check.handlers.url_check import CheckProgress, ProviderAnswer, UrlCheck
 from capabilities.index_check.kinds.index_check import UrlInput
@@ -96,7 +96,7 @@ class IndexCheckHandler(Handler[UrlInput, RawResult]):
         if task.lane == OWNED_LANE:
             self._pacer.granted(OWNED_LANE)
             return self._owned.check(task)
-        return with_inspection(self.carry_out(task), task)
+        return self.carry_out(task)
 
     def carry_out(self, task: Task[UrlInput]) -> Outcome[RawResult]:
         if task.input.fault is not None:

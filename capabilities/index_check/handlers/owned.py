@@ -1,10 +1,10 @@
-"""Owned: asks services for site owners about URLs of connected sites, before any search provider."""
+"""Owned: asks Search Console about URLs of connected sites, before any search provider."""
 
 import hashlib
 import json
 import random
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -16,17 +16,24 @@ from capabilities.index_check.engines.search.base.site_service import (
     ServiceTrouble,
     Trouble,
 )
-from capabilities.index_check.engines.search.owners import site_services
+from capabilities.index_check.engines.search.owners.search_console import SearchConsole
 from capabilities.index_check.handlers.known_answers import KnownAnswers
 from capabilities.index_check.handlers.pacer import sleep
 from capabilities.index_check.kinds.index_check import UrlInput
 from capabilities.index_check.providers.causes import UrlUnchecked
-from capabilities.index_check.requests.request import OWNED_ENGINES, lane_of, services_for
+from capabilities.index_check.requests.request import OWNED_INDEX, is_for_owners, lane_of
 from capabilities.index_check.results.raw_result import RawResult
 from capabilities.index_check.results.verdicts import keep_verdict
-from capabilities.index_check.settings import SearchSettings, SiteServiceSettings
+from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites import site_quota
-from capabilities.index_check.sites.connections import Connection, OwnedSite, SiteMap, list_connections, note_fault
+from capabilities.index_check.sites.connections import (
+    SEARCH_CONSOLE,
+    Connection,
+    OwnedSite,
+    SiteMap,
+    list_connections,
+    note_fault,
+)
 from capabilities.index_check.sites.site_quota import Booking
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Database
@@ -39,15 +46,15 @@ from workers.handler import Done, Failed, Outcome, Release, Retry, Task
 
 log = get_logger(__name__)
 
-#: Longest wait for a site's pace while a slot is held: for a verdict, and for facts, which must not delay a URL.
-LONGEST_PAUSE, SHORT_PAUSE = timedelta(seconds=5), timedelta(seconds=0.5)
+#: Longest wait for a site's pace while a slot is held.
+LONGEST_PAUSE = timedelta(seconds=5)
 #: Shortest time until a URL comes back that waits for a site.
 SHORTEST_RELEASE = timedelta(seconds=0.2)
 #: Until a site is looked at again whose rest another process has noted.
 LOOK_AGAIN = timedelta(seconds=1)
 #: URLs that wait for a daily quota come back over so long a time, not all at once.
 SPREAD = timedelta(minutes=5)
-#: Tries of a URL that wants one service alone, while that is in trouble.
+#: Tries of a URL that wants this service alone, while that is in trouble.
 MAX_TRIES = 4
 MAX_OPEN = 1_000
 
@@ -64,23 +71,14 @@ class NotBooked(ServiceTrouble):
     """The site is not asked about now: its quota is used up, or it rests."""
 
 
-@dataclass
-class OwnedCheck:
-    """The services' results for one URL."""
-
-    facts: dict[str, Any] | None = None
-    troubles: list[ServiceTrouble] = field(default_factory=list)
-    left_out: set[str] = field(default_factory=set)  # services that are asked no more
-
-
 class OwnedSites:
-    """Asks the services at their sites' pace, and decides where a URL without an answer goes."""
+    """Asks the service at its sites' pace, and decides where a URL without an answer goes."""
 
     def __init__(self, settings: Settings, database: Database, client: SearchClient, answers: KnownAnswers) -> None:
         self._settings = settings.of(SearchSettings)
         self._database = database
         self._answers = answers
-        self._services = site_services(self._settings)
+        self._service = SearchConsole(self._settings)
         self._box = SecretBox(settings)
         self._accesses: dict[tuple[UUID, bytes], ServiceAccess] = {}
         self._unreadable: set[UUID] = set()  # connections that were logged, once each
@@ -88,49 +86,38 @@ class OwnedSites:
         self._lock = threading.Lock()
 
     def check(self, task: Task[UrlInput]) -> Outcome[RawResult]:
-        found, wanted = OwnedCheck(), services_for(task.input.engine, task.input.index)
         read = self._database.run(list_connections(account_id=task.account_id))
         working = {connection.id: connection for connection in read if connection.fault is None}
-        sites = SiteMap(site for connection in working.values() for site in connection.sites)
-        for site in sites.find(task.input.url, wanted):
+        is_asked = is_for_owners(task.input.engine, task.input.index)
+        sites = SiteMap(site for connection in working.values() for site in connection.sites if is_asked)
+        troubles: list[ServiceTrouble] = []
+        for site in sites.find(task.input.url):
             if task.is_stopped():
                 return Release()
-            if site.service in found.left_out:
-                continue
             try:
-                outcome = self._ask(task, site, working[site.connection_id], found)
+                return self._ask(task, site, working[site.connection_id])
             except ServiceTrouble as trouble:
-                if site.service in OWNED_ENGINES:
-                    found.troubles.append(trouble)
+                troubles.append(trouble)
                 if trouble.kind not in OF_THE_SITE:
-                    found.left_out.add(site.service)
-                continue
-            if outcome is not None:
-                return outcome
-        return self._go_on(task, found)
+                    break
+        return self._go_on(task, troubles)
 
-    def _ask(
-        self, task: Task[UrlInput], site: OwnedSite, connection: Connection, found: OwnedCheck
-    ) -> Done[RawResult] | None:
-        """Ask one service about the URL, or reuse its last answer; return None if it knows facts alone.
+    def _ask(self, task: Task[UrlInput], site: OwnedSite, connection: Connection) -> Done[RawResult]:
+        """Ask about the URL, or reuse the last answer. Raises ServiceTrouble, Stopped.
 
         Google takes each way to write a URL for a URL of its own, and only this connection reuses its answers."""
         name = f"{site.service}:{site.connection_id}"
         page = hashlib.sha256(task.input.url.partition("#")[0].encode()).digest()
-        if site.service in OWNED_ENGINES and (known := self._answers.find(task, page, [name])) is not None:
+        if (known := self._answers.find(task, page, [name])) is not None:
             return Done(RawResult(**known), engine=site.service, credits=0)
         answer = self._inspect(task, site, connection)
         inspection = answer.inspection.model_dump(exclude_none=True)
-        if answer.reason is None:
-            found.facts = inspection
-            found.left_out.add(site.service)
-            return None
         url = task.input.url
         output: dict[str, Any] = {
             "reason": answer.reason,
             "code": answer.code,
             "provider": site.service,
-            "index": self._services[site.service].index,
+            "index": OWNED_INDEX,
             "query": url,
             "checked_at": timestamp(datetime.now(UTC)),
             "matched_url": (answer.inspection.google_canonical or url) if answer.reason == "indexed" else None,
@@ -143,14 +130,13 @@ class OwnedSites:
         return Done(RawResult(**output), engine=site.service)
 
     def _inspect(self, task: Task[UrlInput], site: OwnedSite, connection: Connection) -> ServiceAnswer:
-        """Return a service's answer; ask again after a passing fault. Raises ServiceTrouble, Stopped."""
-        service, url = self._services[site.service], task.input.url.partition("#")[0]
-        tries = self._settings.tries if site.service in OWNED_ENGINES else 1
-        for tries_left in range(tries - 1, -1, -1):
+        """Return Google's answer; ask again after a passing fault. Raises ServiceTrouble, Stopped."""
+        url = task.input.url.partition("#")[0]
+        for tries_left in range(self._settings.tries - 1, -1, -1):
             try:
                 access = self._access(connection)
-                booking = self._book(task, site, service.limits)
-                answer = service.inspect(self._client.ask, access, url, site.property)
+                booking = self._book(task, site)
+                answer = self._service.inspect(self._client.ask, access, url, site.property)
             except NotBooked:
                 raise
             except ServiceTrouble as trouble:
@@ -163,10 +149,10 @@ class OwnedSites:
             return answer
         raise AssertionError("a try without an end")
 
-    def _book(self, task: Task[UrlInput], site: OwnedSite, limits: SiteServiceSettings) -> Booking:
+    def _book(self, task: Task[UrlInput], site: OwnedSite) -> Booking:
         """Book a request and wait for its time. Raises NotBooked, Stopped."""
-        most = LONGEST_PAUSE if site.service in OWNED_ENGINES else SHORT_PAUSE
-        booking = self._database.run(site_quota.book(site, limits, most=most))
+        limits = self._settings.search_console
+        booking = self._database.run(site_quota.book(site, limits, most=LONGEST_PAUSE))
         if not booking.is_booked:
             kind = RESTS.get(booking.reason, Trouble.REFUSED)
             detail = f"{site.service} is not asked about {site.property} for now ({booking.reason or 'its pace'})"
@@ -175,12 +161,12 @@ class OwnedSites:
             raise Stopped
         return booking
 
-    def _go_on(self, task: Task[UrlInput], found: OwnedCheck) -> Outcome[RawResult]:
-        is_named = task.input.engine in OWNED_ENGINES
+    def _go_on(self, task: Task[UrlInput], troubles: Sequence[ServiceTrouble]) -> Outcome[RawResult]:
+        is_named = task.input.engine == SEARCH_CONSOLE
         # A service that was in trouble a moment ago was not even asked.
         waited_for = [
             one
-            for one in found.troubles
+            for one in troubles
             if one.kind in QUOTAS or (is_named and one.kind is Trouble.PASSING and isinstance(one, NotBooked))
         ]
         rest = min((trouble.rest for trouble in waited_for), default=None)
@@ -188,17 +174,15 @@ class OwnedSites:
             spread = SPREAD * random.random() if rest > site_quota.SHORT_REST else timedelta()  # noqa: S311  no secret
             return Release(max(rest, SHORTEST_RELEASE) + spread)
         if is_named:
-            return self._fail(task, found)
-        if found.facts is not None:
-            task.save({**(task.checkpoint or {}), "inspection": found.facts})
+            return self._fail(task, troubles)
         return Release(lane=lane_of(task.input.engine, task.input.index))
 
-    def _fail(self, task: Task[UrlInput], found: OwnedCheck) -> Failed | Retry:
-        shown: dict[str, Any] = {"provider": task.input.engine, "index": OWNED_ENGINES.get(task.input.engine or "")}
-        if not found.troubles:
+    def _fail(self, task: Task[UrlInput], troubles: Sequence[ServiceTrouble]) -> Failed | Retry:
+        shown: dict[str, Any] = {"provider": task.input.engine, "index": OWNED_INDEX}
+        if not troubles:
             cause = f"its site is no longer connected to {task.input.engine}"
             return Failed(UrlUnchecked("site_not_connected", cause=cause, remedy="Connect it again.", **shown))
-        trouble = found.troubles[-1]
+        trouble = troubles[-1]
         error = UrlUnchecked(trouble.code, cause=trouble.detail, **shown)
         if trouble.kind is Trouble.PASSING and task.attempts + 1 < MAX_TRIES:
             return Retry(timedelta(seconds=self._settings.unreachable_seconds) * 2**task.attempts, error)
@@ -213,7 +197,7 @@ class OwnedSites:
                     self._accesses.clear()
                 try:
                     credentials = json.loads(self._box.open(connection.credentials))
-                    self._accesses[key] = self._services[connection.service].open(credentials)
+                    self._accesses[key] = self._service.open(credentials)
                 except NotReady as error:
                     # Another machine may have the key. The error has paths of this one, which are not for users.
                     if connection.id not in self._unreadable:
@@ -243,14 +227,3 @@ class OwnedSites:
                 rest = timedelta(seconds=self._settings.unreachable_seconds)
                 run(site_quota.note_unreachable(site, strikes=strikes, rest=rest))
         return None
-
-
-def with_inspection(outcome: Outcome[RawResult], task: Task[UrlInput]) -> Outcome[RawResult]:
-    """Return a provider's outcome with the facts that a service for site owners gave before.
-
-    They are added last: a provider's answer is kept for all accounts, and these facts are one account's alone."""
-    facts = (task.checkpoint or {}).get("inspection")
-    if facts is None or not isinstance(outcome, Done):
-        return outcome
-    output = outcome.output.model_dump(by_alias=True, exclude_unset=True)
-    return Done(RawResult.model_validate({**output, "inspection": facts}), outcome.engine, outcome.credits)

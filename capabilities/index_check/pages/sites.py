@@ -1,4 +1,4 @@
-"""Sites: an account's access to Search Console and Bing Webmaster Tools, connected and disconnected."""
+"""Sites: an account's access to Search Console, connected and disconnected."""
 
 import asyncio
 import hashlib
@@ -16,7 +16,6 @@ from api.http.address import base_url
 from api.services.resource import Resource
 from api.services.services import Services
 from capabilities.index_check.connecting import (
-    TITLES,
     connected_sites,
     connecting,
     find_sites,
@@ -25,7 +24,7 @@ from capabilities.index_check.connecting import (
 )
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites import connections, site_quota
-from capabilities.index_check.sites.connections import SEARCH_CONSOLE, list_connections
+from capabilities.index_check.sites.connections import list_connections
 from pipeline.accounts.sessions import make_token
 from pipeline.errors import Forbidden, InvalidRequest, PressroomError
 from pipeline.settings import Settings
@@ -46,14 +45,14 @@ VISIT_LASTS = timedelta(minutes=15)
 class SitesBase(Resource):
     """A page about the account's sites."""
 
-    async def _connect(self, account_id: UUID, service: str, credentials: dict[str, Any], name: str = "") -> str:
+    async def _connect(self, account_id: UUID, credentials: dict[str, Any], name: str = "") -> str:
         """Try credentials at their service, keep them, and say so. Raises PressroomError."""
         settings = self._services.settings
-        owner, sites = await asyncio.to_thread(find_sites, settings, service, credentials)
-        kept = connecting(settings, account_id, service, name or owner, credentials, sites)
+        owner, sites = await asyncio.to_thread(find_sites, settings, credentials)
+        kept = connecting(settings, account_id, name or owner, credentials, sites)
         await self._services.database.run(kept)
         word = "site" if len(sites) == 1 else "sites"
-        return f"{len(sites)} {word} connected: {TITLES[service]} is asked about them first."
+        return f"{len(sites)} {word} connected: Google Search Console is asked about them first."
 
     async def _show(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, **values: Any) -> None:
         session = await self._services.sessions.require(req, resp)
@@ -67,9 +66,8 @@ class SitesBase(Resource):
             "sites.html",
             connections=own,
             sites=connected_sites(own, statuses, settings),
-            titles=TITLES,
             may_consent=settings.of(SearchSettings).search_console.client_id is not None,
-            **{"failed": "", "error": ""} | values,
+            **{"error": ""} | values,
         )
 
 
@@ -86,15 +84,14 @@ class SitesPage(SitesBase):
         if form.text("action") == "disconnect":
             await self._disconnect(req, resp, session.account_id, form)
             return
-        service, key = form.text("service"), form.text("key")
+        key = form.text("key")
         try:
-            if service not in TITLES or not key:
+            if not key:
                 raise InvalidRequest("Paste the key that the steps above give you.")
-            credentials = read_service_account(key) if service == SEARCH_CONSOLE else {"api_key": key}
-            said = await self._connect(session.account_id, service, credentials)
+            said = await self._connect(session.account_id, read_service_account(key))
         except PressroomError as error:
             resp.status = error.status
-            await self._show(req, resp, failed=service, error=error.message)
+            await self._show(req, resp, error=error.message)
             return
         redirect(req, resp, PATH, said)
 
@@ -106,7 +103,7 @@ class SitesPage(SitesBase):
         found = next((one for one in own if str(one.id) == form.text("connection")), None)
         if found is None:
             raise falcon.HTTPNotFound(description="There is no such connection.")
-        await run(connections.disconnect(found.id, found.service))
+        await run(connections.disconnect(found.id))
         redirect(req, resp, PATH, f"{found.name} is disconnected, and its key deleted.")
 
 
@@ -138,10 +135,10 @@ class ConsentReturn(SitesBase):
             consent = await asyncio.to_thread(_consent, self._services.settings, address, visit)
             with service_errors():
                 credentials = await asyncio.to_thread(consent.credentials, code)
-            said = await self._connect(session.account_id, SEARCH_CONSOLE, credentials, CONSENTED)
+            said = await self._connect(session.account_id, credentials, CONSENTED)
         except PressroomError as error:
             resp.status = error.status
-            await self._show(req, resp, failed=SEARCH_CONSOLE, error=error.message)
+            await self._show(req, resp, error=error.message)
             return
         redirect(req, resp, PATH, said)
 

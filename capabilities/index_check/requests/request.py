@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 
 from capabilities.index_check.requests.given import BOTH, NEITHER, SitemapUrl, read_url
 from capabilities.index_check.results.jobs import KIND, OWNED_LANE, PROVIDERS
-from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE, OwnedSite, SiteMap
+from capabilities.index_check.sites.connections import SEARCH_CONSOLE, OwnedSite, SiteMap
 from pipeline.downloads.urls import MAX_CHARACTERS
 from pipeline.errors import InvalidRequest
 from pipeline.kind import Request, Source
@@ -27,14 +27,8 @@ ENGINE_LANES = {provider: f"{KIND}_{provider}" for provider in PROVIDERS}
 INDEX_LANES = {index: f"{KIND}_index_{index}" for index in INDEXES}
 #: The lane of invalid URLs, which are asked of nobody, and wait for nobody.
 FAULTY_LANE = f"{KIND}_faulty"
-#: Services for site owners that a request may name, and the index of each. Bing's gives no verdict.
-OWNED_ENGINES = {SEARCH_CONSOLE: "google"}
-#: The services that are asked, in order, by the index that a request names; none for other indexes.
-SERVICES: dict[str | None, Sequence[str]] = {
-    None: (SEARCH_CONSOLE, BING_WEBMASTER),
-    "google": (SEARCH_CONSOLE,),
-    "bing": (BING_WEBMASTER,),
-}
+#: The index of the service for site owners, which a request may name as its engine.
+OWNED_INDEX = "google"
 #: A row of an item: its input, price and lane.
 ItemRow = tuple[Mapping[str, Any], int, str | None]
 
@@ -69,7 +63,7 @@ class IndexCheckRequest(Request):
 
 def lane_of(engine: str | None, index: str | None = None) -> str:
     """Return the lane of URLs that name a provider, an index or neither. A plug-in's provider has none of its own."""
-    if engine in OWNED_ENGINES:
+    if engine == SEARCH_CONSOLE:
         return OWNED_LANE
     if engine:
         return ENGINE_LANES.get(engine, KIND)
@@ -104,7 +98,7 @@ def check_engine(request: IndexCheckRequest, offers: Offers) -> None:
     # Until a pool has published its offers, any known provider may be named.
     known = [offer.engine for offer in offered if offer.ready] if offered else list(PROVIDERS)
     # The account is not known yet: connected sites are looked up later.
-    require_engine(request.engine, [*known, *OWNED_ENGINES])
+    require_engine(request.engine, [*known, SEARCH_CONSOLE])
     if request.index is not None:
         _check_index(request.index, request.engine, offered)
 
@@ -127,8 +121,8 @@ def index_of(offer: Offer) -> str:
 
 def _check_index(index: str, engine: str | None, offered: Sequence[Offer]) -> None:
     ready: dict[str, list[str]] = {}
-    if engine in OWNED_ENGINES:
-        ready[OWNED_ENGINES[engine]] = [engine]
+    if engine == SEARCH_CONSOLE:
+        ready[OWNED_INDEX] = [engine]
     for offer in offered:
         if offer.ready and engine in (None, offer.engine):
             ready.setdefault(index_of(offer), []).append(offer.engine)
@@ -142,24 +136,23 @@ def _check_index(index: str, engine: str | None, offered: Sequence[Offer]) -> No
         )
 
 
-def services_for(engine: str | None, index: str | None) -> Sequence[str]:
-    if engine is not None:
-        return (engine,) if engine in OWNED_ENGINES else ()
-    return SERVICES.get(index, ())
+def is_for_owners(engine: str | None, index: str | None) -> bool:
+    """Return whether the service for site owners may answer a request."""
+    return engine == SEARCH_CONSOLE or (engine is None and index in (None, OWNED_INDEX))
 
 
 def with_lanes(rows: Sequence[ItemRow], request: IndexCheckRequest, sites: Iterable[OwnedSite]) -> list[ItemRow]:
     """Return rows, with their own lane for URLs of connected sites. Raises InvalidRequest."""
-    services, owned = services_for(request.engine, request.index), SiteMap(sites)
+    owned = SiteMap(sites if is_for_owners(request.engine, request.index) else ())
     placed: list[ItemRow] = []
     missing: list[str] = []
     for given, price, lane in rows:
         is_faulty = given.get("fault") is not None
-        is_owned = not is_faulty and bool(owned.find(given["url"], services))
+        is_owned = not is_faulty and bool(owned.find(given["url"]))
         placed.append((given, price, OWNED_LANE if is_owned else lane))
         if not is_owned and not is_faulty:
             missing.append(given["url"])
-    if request.engine in OWNED_ENGINES and missing:
+    if request.engine == SEARCH_CONSOLE and missing:
         raise InvalidRequest(
             f"{len(missing):,} of {len(rows):,} URLs belong to no site that this account has connected to"
             f" {request.engine}; nothing was charged. The first: {missing[0][:200]!a}. Connect their sites, or"

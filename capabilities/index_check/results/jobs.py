@@ -22,7 +22,6 @@ OWNED_LANE = f"{KIND}_owned"
 PROVIDERS: Mapping[str, str] = {
     "serper": "google",
     "serpapi": "google",
-    "dataforseo": "google",
     "brave_api": "brave",
     "searxng": "mixed",  # unless it asks one engine alone
     # It takes most links from Bing, and some from its own indexes: Bing may have what it misses.

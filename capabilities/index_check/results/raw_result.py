@@ -18,7 +18,7 @@ class Inspection(BaseModel):
 
     `verdict`, `coverage_state` and the states that end in `_state` are Google's own words."""
 
-    service: str = Field(description="search_console or bing_webmaster.")
+    service: str = Field(description="search_console.")
     property: str = Field(description="The connected site, as the service writes it.")
     verdict: str | None = Field(None, description="PASS, NEUTRAL, FAIL or PARTIAL.")
     coverage_state: str | None = Field(None, description="Why it is indexed or not, in Google's words.")
@@ -28,9 +28,6 @@ class Inspection(BaseModel):
     robots_txt_state: str | None = None
     indexing_state: str | None = None
     page_fetch_state: str | None = None
-    discovered_time: str | None = Field(None, description="When Bing found it.", json_schema_extra=DATE_TIME)
-    http_status: int | None = Field(None, description="At Bing's last crawl.")
-    document_bytes: int | None = Field(None, description="At Bing's last crawl.")
 
 
 class Redirected(Stored):

@@ -22,7 +22,7 @@ from api.work.answers import refuse_gone, show_json
 from api.work.submitting import Order
 from api.work.work import Work
 from capabilities.index_check.kinds.index_check import IndexJobCreated
-from capabilities.index_check.requests.request import MAX_NAME, IndexCheckRequest, services_for, with_lanes
+from capabilities.index_check.requests.request import MAX_NAME, IndexCheckRequest, is_for_owners, with_lanes
 from capabilities.index_check.results.jobs import (
     FAMILIES,
     JOB_STATUSES,
@@ -114,7 +114,7 @@ class IndexWork(Work):
         order = await super()._order_of(req, caller, request, upload)
         if order.submission.kind != KIND or not isinstance(request, IndexCheckRequest):
             return order
-        if not services_for(request.engine, request.index):
+        if not is_for_owners(request.engine, request.index):
             return order
         sites = await self._services.database.run(sites_of(caller.account_id))
         if not sites and request.engine is None:

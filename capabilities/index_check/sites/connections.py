@@ -11,7 +11,6 @@ from pipeline.database import Statement, nothing, rows_of
 from pipeline.downloads.urls import DEFAULT_PORTS, host_key
 
 SEARCH_CONSOLE = "search_console"
-BING_WEBMASTER = "bing_webmaster"
 #: Begins a property of Search Console that is a domain with its subdomains, schemes and ports.
 DOMAIN_PREFIX = "sc-domain:"
 PARTS = re.compile(r"([^:/?#]+://[^/?#]*)([^#]*)")
@@ -52,7 +51,7 @@ class SiteMap:
         #: By origin, with the path that a URL must begin with.
         self._prefixes: dict[str, list[tuple[str, OwnedSite]]] = {}
         #: Sites of an origin, in order: ten thousand URLs have few origins.
-        self._found: dict[tuple[str, tuple[str, ...]], list[tuple[str, OwnedSite]]] = {}
+        self._found: dict[str, list[tuple[str, OwnedSite]]] = {}
         for site in sites:
             if site.property.startswith(DOMAIN_PREFIX):
                 if (domain := host_key(site.property.removeprefix(DOMAIN_PREFIX))) is not None:
@@ -60,17 +59,16 @@ class SiteMap:
             elif (parts := _parts(site.property)) and (origin := _plain_origin(parts[0])):
                 self._prefixes.setdefault(origin, []).append((parts[1], site))
 
-    def find(self, url: str, services: Sequence[str]) -> list[OwnedSite]:
-        """Return the sites of services that a URL belongs to, by service: longest prefix first, then longest domain."""
+    def find(self, url: str) -> list[OwnedSite]:
+        """Return the sites that a URL belongs to: longest prefix first, then longest domain."""
         if not (self._domains or self._prefixes) or (parts := _parts(url)) is None:
             return []
         origin, path = parts
-        key = (origin, tuple(services))
-        if key not in self._found:
-            self._found[key] = list(self._at(origin, services))
-        return [site for prefix, site in self._found[key] if path.startswith(prefix)]
+        if origin not in self._found:
+            self._found[origin] = self._at(origin)
+        return [site for prefix, site in self._found[origin] if path.startswith(prefix)]
 
-    def _at(self, origin: str, services: Sequence[str]) -> list[tuple[str, OwnedSite]]:
+    def _at(self, origin: str) -> list[tuple[str, OwnedSite]]:
         """Return the sites of an origin, each with the path that a URL must begin with."""
         plain = _plain_origin(origin)
         if plain is None:
@@ -79,12 +77,10 @@ class SiteMap:
         labels = (urlsplit(plain).hostname or "").split(".")
         for first in range(len(labels)):
             found += [("", site) for site in self._domains.get(".".join(labels[first:]), ())]
-        return [pair for service in services for pair in found if pair[1].service == service]
+        return found
 
 
-def connect(
-    account_id: UUID, service: str, name: str, credentials: bytes, properties: Sequence[str]
-) -> Statement[UUID | None]:
+def connect(account_id: UUID, name: str, credentials: bytes, properties: Sequence[str]) -> Statement[UUID | None]:
     """Store an account's access to sites, in place of one of the same name; None if there is no such account."""
     return Statement(
         "WITH c AS (INSERT INTO site_connection (id, account_id, service, name, credentials)"
@@ -103,7 +99,7 @@ def connect(
         {
             "id": uuid4(),
             "account": account_id,
-            "service": service,
+            "service": SEARCH_CONSOLE,
             "name": name,
             "credentials": credentials,
             "properties": list(properties),
@@ -112,22 +108,23 @@ def connect(
     )
 
 
-def list_connections(*, service: str | None = None, account_id: UUID | None = None) -> Statement[list[Connection]]:
+def list_connections(*, account_id: UUID | None = None) -> Statement[list[Connection]]:
+    # Earlier releases stored keys of Bing Webmaster Tools as well.
     return Statement(
         "SELECT c.id, c.account_id, c.service, c.name, c.fault, c.created_at, c.credentials,"
         " ARRAY(SELECT s.property::text FROM owned_site s WHERE s.connection_id = c.id ORDER BY s.property)"
-        " AS properties FROM site_connection c WHERE (%(service)s::text IS NULL OR c.service = %(service)s)"
+        " AS properties FROM site_connection c WHERE c.service = %(service)s"
         " AND (%(account)s::uuid IS NULL OR c.account_id = %(account)s) ORDER BY c.created_at, c.id",
-        {"service": service, "account": account_id},
+        {"service": SEARCH_CONSOLE, "account": account_id},
         lambda rows: [Connection(**row | {"properties": tuple(row["properties"])}) for row in rows],
     )
 
 
-def disconnect(connection_id: UUID, service: str) -> Statement[str | None]:
+def disconnect(connection_id: UUID) -> Statement[str | None]:
     """Delete a connection with its credentials and sites; returns its name, or None if there is none."""
     return Statement(
-        "DELETE FROM site_connection WHERE id = %(id)s AND service = %(service)s RETURNING name",
-        {"id": connection_id, "service": service},
+        "DELETE FROM site_connection WHERE id = %(id)s RETURNING name",
+        {"id": connection_id},
         lambda rows: rows[0]["name"] if rows else None,
     )
 
@@ -136,8 +133,8 @@ def sites_of(account_id: UUID) -> Statement[list[OwnedSite]]:
     return Statement(
         "SELECT c.service, s.property, s.connection_id FROM owned_site s"
         " JOIN site_connection c ON c.id = s.connection_id AND c.account_id = s.account_id"
-        " WHERE s.account_id = %(account)s AND c.fault IS NULL",
-        {"account": account_id},
+        " WHERE s.account_id = %(account)s AND c.service = %(service)s AND c.fault IS NULL",
+        {"account": account_id, "service": SEARCH_CONSOLE},
         rows_of(OwnedSite),
     )
 

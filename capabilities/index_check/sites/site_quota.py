@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from capabilities.index_check.settings import SiteServiceSettings
+from capabilities.index_check.settings import SearchConsoleSettings
 from capabilities.index_check.sites.connections import OwnedSite
 from pipeline.database import SQL, Row, Statement, nothing, rows_of
 
@@ -111,7 +111,7 @@ def _of(site: OwnedSite) -> dict[str, object]:
     return {"service": site.service, "property": site.property, "connection": site.connection_id}
 
 
-def book(site: OwnedSite, limits: SiteServiceSettings, *, most: timedelta) -> Statement[Booking]:
+def book(site: OwnedSite, limits: SearchConsoleSettings, *, most: timedelta) -> Statement[Booking]:
     """Book a request about a site at its pace, within its quota, and no later than in `most`."""
     interval = timedelta(minutes=1) / limits.per_minute
     return Statement(

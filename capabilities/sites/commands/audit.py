@@ -22,14 +22,14 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def audit(
-    url: Annotated[str, typer.Argument(help="A page; or a sitemap or feed, whose pages are all read.")],
+    url: Annotated[str, typer.Argument(help="A page, or a sitemap or feed to audit all its pages.")],
     out: Annotated[Path | None, typer.Option("--csv", help="Write the findings to a CSV file.")] = None,
-    page: Annotated[Path | None, typer.Option(help="Write them to an HTML page.")] = None,
+    page: Annotated[Path | None, typer.Option(help="Write the findings to an HTML page.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Most pages of a sitemap.")] = 1_000,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite files that exist.")] = False,
     data: Data = None,
 ) -> None:
-    """List pictures whose alternative text is missing or wrong; exit code 1 when there are any. Free."""
+    """List pictures without a good alt text, free of charge. Exits with 1 if there are any."""
     from capabilities.sites.audit.rules import rows  # lxml
 
     check_outputs([file for file in (out, page) if file is not None], overwrite=overwrite)

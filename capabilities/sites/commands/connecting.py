@@ -25,16 +25,16 @@ Name = Annotated[str, typer.Argument(help="The site's name, or the beginning of 
 
 @group.command()
 def add(
-    url: Annotated[str, typer.Argument(help="The address of its home page; without --user and --ghost, of its feed.")],
-    user: Annotated[str, typer.Option(help="WordPress: the user that the application password belongs to.")] = "",
+    url: Annotated[str, typer.Argument(help="Its home page; without --user and --ghost, its feed or sitemap.")],
+    user: Annotated[str, typer.Option(help="WordPress: the user of the application password.")] = "",
     ghost: Annotated[
-        bool, typer.Option("--ghost", help="The site is Ghost; the command asks for an Admin API key.")
+        bool, typer.Option("--ghost", help="The site is Ghost. The command asks for an Admin API key.")
     ] = False,
     name: Annotated[str | None, typer.Option(help="Your name for it; by default its host.")] = None,
     account: Account = None,
     data: Data = None,
 ) -> None:
-    """Add a WordPress or Ghost site, or renew its password; or a feed, which is only read. Passwords are encrypted."""
+    """Add a WordPress or Ghost site, or update its password; or a feed or sitemap to watch. Passwords are encrypted."""
     settings, address = settings_for(data), sites.read_address(url)
     called = read_name(name) if name is not None else sites.name_of(address)
     connector, login = "feed", dict[str, str]()
@@ -49,22 +49,22 @@ def add(
         if database.run(sites.save_site(owner, called, connector, address, sealed, facts)) is None:
             raise NotFound(f"There is no account {owner}. `pressroom accounts list` shows them.")
     typer.echo(f"site {called}")
-    given = ", ".join(facts.abilities) or "nothing; it is only read"
-    tell(f"{facts.title}, as {facts.user or 'anybody'}. It can be given: {given}.")
+    changes = ", ".join(facts.abilities) or "nothing (read only)"
+    tell(f"{facts.title or called}{f', as {facts.user}' if facts.user else ''}. Can change: {changes}.")
 
 
 @group.command("list")
 def list_all(data: Data = None) -> None:
-    """List the sites, and the parts that each can get."""
+    """List the sites, and what Pressroom can change on each."""
     with open_database(data) as database:
         found = database.run(sites.list_sites())
     rows = [(one.name, one.url, one.known.user, ", ".join(one.known.abilities), one.account_id) for one in found]
-    show_table("Sites", ["name", "address", "user", "can be given", "account"], rows)
+    show_table("Sites", ["name", "address", "user", "can change", "account"], rows)
 
 
 @group.command()
 def remove(name: Name, data: Data = None) -> None:
-    """Forget a site, its password and its runs; the site itself stays as it is."""
+    """Remove a site, its password and its runs from Pressroom. The site itself stays unchanged."""
     with open_database(data) as database:
         site = find_site(database, name)
         database.run(sites.remove_site(site.id, site.account_id))
@@ -82,7 +82,7 @@ def find_site(database: Database, name: str) -> Site:
     if not meant:
         raise NotFound(f"There is no site {name!r}. `pressroom site list` shows them.")
     if len(meant) > 1:
-        raise InvalidRequest(f"{name!r} could be {' or '.join(one.name for one in meant)}: write more of the name.")
+        raise InvalidRequest(f"{name!r} could be {' or '.join(one.name for one in meant)}: type more of the name.")
     return meant[0]
 
 
@@ -94,5 +94,5 @@ def _find_account(database: Database, account: str | None) -> UUID:
     )
     found = database.run(read)
     if len(found) != 1:
-        raise InvalidRequest("Name the site's account with --account; `pressroom accounts list` shows the accounts.")
+        raise InvalidRequest("Choose the site's account with --account; `pressroom accounts list` shows them.")
     return found[0]

@@ -2,4 +2,4 @@
 
 import typer
 
-group = typer.Typer(name="site", no_args_is_help=True, help="Propose and write alt texts where you publish.")
+group = typer.Typer(name="site", no_args_is_help=True, help="Add alt texts and parts of posts where you publish.")

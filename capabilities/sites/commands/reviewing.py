@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import click
@@ -13,9 +12,9 @@ from capabilities.sites import runs
 from capabilities.sites.changes import Change, accept_confident, count_changes, list_changes, review
 from capabilities.sites.commands.connecting import Name, find_site
 from capabilities.sites.commands.group import group
+from capabilities.sites.parts import AT_LEAST, Part, check_parts
 from capabilities.sites.proposals import edited, shown
 from capabilities.sites.runs import Run, Task
-from capabilities.sites.working.finding import NEEDED
 from pipeline.database import Database
 from pipeline.errors import InvalidRequest, NotFound
 from scripts.options import Data, Language, open_database
@@ -26,37 +25,29 @@ LOOK = 0.3
 ENDED = ("review", "done", "undone")
 #: Proposals that are read at once to be shown.
 MOST = 10_000
-EDITING = """# Each line is a picture: its number, a tab, and its text. Change the texts as you like.
-# Delete a line to leave its picture as it is. An empty file changes nothing.
+EDITING = """# Each line is a proposal: number, tab, text. Edit the texts.
+# Delete a line to skip it. Empty the file to write nothing.
 """
-COLUMNS = ("number", "picture", "on", "text", "confidence", "note")
+COLUMNS = ("number", "item", "post", "text", "confidence", "note")
 #: The states that a person can decide about.
 OPEN = ("proposed", "failed")
 
-
-class Part(StrEnum):
-    """The parts that a post can be given."""
-
-    EXCERPT = "excerpt"
-    TAGS = "tags"
-    CATEGORIES = "categories"
-    COVER = "cover"
-    AUDIO = "audio"
+Yes = Annotated[bool, typer.Option("--yes", help="Write confident proposals without asking; drafts wait for review.")]
+AtLeast = Annotated[float, typer.Option(min=0, max=1, help="With --yes: the least confidence.")]
+Again = Annotated[bool, typer.Option("--again", help="Skip proposals that wait for review, and start anew.")]
 
 
 @group.command("alt-text")
 def alt_text(
     name: Name,
     language: Language = None,
-    mode: Annotated[Literal["short", "long", "seo"], typer.Option(help="Which text.")] = "short",
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Write texts that an engine is sure of, without asking; no draft.")
-    ] = False,
-    at_least: Annotated[float, typer.Option(min=0, max=1, help="With --yes: the least confidence.")] = 0.7,
-    again: Annotated[bool, typer.Option("--again", help="Skip texts that wait for review, and look again.")] = False,
+    mode: Annotated[Literal["short", "long", "seo"], typer.Option(help="The kind of text.")] = "short",
+    yes: Yes = False,
+    at_least: AtLeast = AT_LEAST,
+    again: Again = False,
     data: Data = None,
 ) -> None:
-    """Propose alt texts for pictures without one, let you review them, and write them. Repeated, it goes on."""
+    """Propose alt texts for pictures without one, review and write them. Repeat the command to continue a run."""
     options: dict[str, Any] = {"mode": mode, "at_least": at_least if yes else None}
     if language:
         options["language"] = language
@@ -67,18 +58,19 @@ def alt_text(
 @group.command()
 def posts(
     name: Name,
-    part: Annotated[
-        list[Part], typer.Option(help="A part that posts get if they lack it; may be given several times.")
-    ],
-    post: Annotated[list[str] | None, typer.Option(help="Only this post, by its address; also a draft.")] = None,
+    part: Annotated[list[Part], typer.Option(help="Add this part to posts that lack it. Repeat it for several.")],
+    post: Annotated[
+        list[str] | None,
+        typer.Option(help="Only the post with this address, which may be a draft. Repeat it for several."),
+    ] = None,
     language: Language = None,
     voice: Annotated[str | None, typer.Option(help="The voice for audio, from `pressroom voices`.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Write without asking; no draft.")] = False,
-    at_least: Annotated[float, typer.Option(min=0, max=1, help="With --yes: the least confidence.")] = 0.7,
-    again: Annotated[bool, typer.Option("--again", help="Skip texts that wait for review, and look again.")] = False,
+    yes: Yes = False,
+    at_least: AtLeast = AT_LEAST,
+    again: Again = False,
     data: Data = None,
 ) -> None:
-    """Propose excerpts, tags, categories, covers or audio for posts, let you review them, and write them."""
+    """Propose excerpts, tags, categories, covers or audio for posts, review and write them."""
     options: dict[str, Any] = {"parts": part, "posts": post or [], "at_least": at_least if yes else None}
     options |= {field: value for field, value in (("language", language), ("voice_name", voice)) if value}
     with open_database(data) as database:
@@ -87,27 +79,24 @@ def posts(
 
 @group.command()
 def undo(name: Name, data: Data = None) -> None:
-    """Restore the site's texts from before the last run; later edits of others stay."""
+    """Undo the last run on a site. Edits made since stay."""
     with open_database(data) as database:
         site = find_site(database, name)
         run = database.run(runs.begin_undo(site.id))
         if run is None:
-            raise NotFound(f"Nothing was written to {site.name} that could be undone.")
+            raise NotFound(f"Nothing was written to {site.name}, so there is nothing to undo.")
         _report(database, _follow(database, run))
 
 
 def _carry_out(database: Database, name: str, task: Task, options: dict[str, Any], *, again: bool) -> None:
     site = find_site(database, name)
-    lacking = [one for one in map(NEEDED.get, options.get("parts", ())) if one not in site.known.abilities]
-    if lacking or not site.known.abilities:
-        wanted = ", ".join(map(str, lacking)) or "anything"
-        raise InvalidRequest(f"{site.name} can't be given {wanted} by its user. `pressroom site list` shows what can.")
+    check_parts(site, options.get("parts", ()), alt_text=task == "alt_text")
     run, is_new = database.run(runs.start_run(site.id, task, options))
     if again and not is_new:
         database.run(runs.skip_rest(run.id))
         run, is_new = database.run(runs.start_run(site.id, task, options))
     if not is_new:
-        tell("This goes on with a run that was begun before. --again begins anew.")
+        tell("This continues a run from before; --again starts a new one.")
     run = _follow(database, run)
     if run.state == "review" and (bound := options["at_least"]) is not None:
         database.run(accept_confident(run.id, bound))
@@ -122,9 +111,9 @@ def _review(database: Database, run: Run) -> Run:
     changes = database.run(list_changes(run.id, states=OPEN, limit=MOST))
     show_table("Proposed", COLUMNS, [_row(one) for one in changes])
     if not sys.stdin.isatty():
-        tell("Nothing was written. Run it at a terminal, with --yes, or review it in the dashboard under Sites.")
+        tell("Nothing was written. Review it in the dashboard under Sites, or run this in a terminal or with --yes.")
         return run
-    answer = typer.prompt("Write all (a), edit first (e), or leave it for later (l)", default="l", err=True).strip()
+    answer = typer.prompt("Write all (a), edit first (e), or decide later (l)", default="l", err=True).strip()
     if answer == "a":
         decisions = {one.id: one.proposed for one in changes if one.proposed and not one.draft}
     elif answer == "e":
@@ -146,7 +135,7 @@ def read_decisions(listed: str, changes: Sequence[Change]) -> dict[int, Any]:
     for line in lines:
         number, tab, text = line.partition("\t")
         if not tab or not number.strip().isdecimal() or int(number) not in decisions:
-            raise InvalidRequest(f"{line[:60]!r} is no line of the list: number, tab, text. Nothing was written.")
+            raise InvalidRequest(f"{line[:60]!r} is not a line with number, tab and text. Nothing was written.")
         change = known[int(number)]
         decisions[int(number)] = edited(text.strip(), change.proposed, change.field)
     return decisions
@@ -178,7 +167,7 @@ def _report(database: Database, run: Run) -> None:
     for one in database.run(list_changes(run.id, states=("conflict", "gone", "failed"), limit=MOST)):
         tell(f"{one.about.get('name') or one.target}: {one.note}")
     if run.fault is not None:
-        tell(f"Stopped: {run.fault} Repeat the command to go on.")
+        tell(f"Stopped: {run.fault} Repeat the command to continue.")
     typer.echo(" ".join([run.state, *(f"{state}={number}" for state, number in sorted(counts.items()))]))
     if run.fault is not None:
         raise typer.Exit(1)

@@ -4,14 +4,16 @@ A target names an object of a site as its connector does, such as `media/12` or 
 `alt_text`; those of a post `content` (HTML as its author wrote it), `excerpt`, `tags` and `categories` (names, in
 alphabetical order), and `cover` (the target of a medium)."""
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, ClassVar, Literal, Protocol
+from datetime import datetime
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pipeline.errors import InvalidRequest
+from capabilities.sites.connectors.exchange import Exchange
+from capabilities.sites.connectors.trouble import SiteTrouble
 
 #: Abilities of a site and its user: fields that can be written, and files that can be added.
 Ability = Literal["alt_text", "content", "excerpt", "tags", "categories", "cover", "upload"]
@@ -30,8 +32,11 @@ class SiteFacts(BaseModel):
     #: Where its interface was found.
     root: str = ""
     abilities: tuple[Ability, ...] = ()
-    #: Its own list, which categories of posts are chosen from.
+    #: Its own lists, which categories and tags of posts are chosen from.
     categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    #: Minutes between two looks at its posts while it is watched.
+    watch_minutes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,65 +60,55 @@ class SitePost:
     published_at: datetime | None = None
     #: Anybody may read it: it is no draft, has no password, and is not for members alone.
     is_public: bool = True
+    #: Why its content can't be changed; empty: it can.
+    fixed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a list, and where the next one begins; None: this was the last."""
+class Connector(ABC):
+    """One site. All methods raise SiteTrouble; they run within one event loop.
 
-    found: Sequence[Any]
-    cursor: str | None
+    Three methods read a site; the others write to it, so a site that is only read has none of them."""
 
+    #: Its connection, which is open while the site is used.
+    exchange: Exchange
 
-class SiteTrouble(InvalidRequest):
-    """A site can't be used now. `passes`: the same may work later; else somebody has to do what the message says."""
-
-    code = "site_trouble"
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        code: str | None = None,
-        passes: bool = False,
-        of_target: bool = False,
-        after: timedelta | None = None,
-    ) -> None:
-        super().__init__(message, code=code, retry_after=after)
-        self.may_pass = passes
-        #: True if it concerns this object alone, so that others may still be written.
-        self.of_target = of_target
-
-
-class Connector(Protocol):
-    """One site. All methods raise SiteTrouble; they run within one event loop."""
-
-    name: ClassVar[str]
-    #: What Pressroom asks for at `site add`, beside the address; empty: nothing.
-    secret: ClassVar[str]
-
+    @abstractmethod
     async def look_up(self) -> SiteFacts:
         """Find out which system the site runs, and what we may do there."""
 
-    async def list_pictures(self, cursor: str | None) -> Part:
-        """Read a part of the media library, as SitePictures."""
+    @abstractmethod
+    def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        """Yield the posts and pages, some at a time; published ones newest first."""
 
-    async def list_posts(self, cursor: str | None) -> Part:
-        """Read a part of the posts and pages, as SitePosts; published ones newest first."""
-
+    @abstractmethod
     async def read(self, target: str) -> Values | None:
         """Read the fields of an object; None: it was deleted."""
 
+    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
+        """Yield the media library's pictures, some at a time."""
+        yield ()
+
     async def write(self, target: str, values: Values) -> Values:
         """Write fields of an object; returns what stands there then, which the site may have changed."""
+        raise _only_read()
 
     async def upload(self, name: str, content: bytes, content_type: str, *, post: str | None = None) -> tuple[str, str]:
         """Add a file to the media library, for a post; returns its target and URL.
 
         Where the site can be asked, one of the same name, which a call left that was cut off, is returned instead."""
+        raise _only_read()
 
     async def remove(self, target: str) -> None:
         """Delete a file that `upload` added; do nothing if it is gone."""
+        raise _only_read()
 
     def player(self, target: str, url: str) -> str:
         """Return the HTML of a player of a file, as the site's editor would write it."""
+        raise _only_read()
+
+    async def subscribe(self, address: str) -> None:  # noqa: B027  most sites can't
+        """Have the site call an address when a post is published, until that answers 410, where the site can."""
+
+
+def _only_read() -> SiteTrouble:
+    return SiteTrouble("This site is only read.", code="site_read_only")

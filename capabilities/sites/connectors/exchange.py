@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import aiohttp
 
-from capabilities.sites.connectors.connector import SiteTrouble
+from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.connecting import open_session, plain_socket
 from pipeline.downloads.failures import REMEDY, failure_of, read_retry_after

@@ -1,75 +1,65 @@
-"""Feed: any site with an RSS or Atom feed, which is only read (RSS 2.0; RFC 4287)."""
+"""Feed: any site with an RSS or Atom feed, or a sitemap; it is only read (RSS 2.0; RFC 4287; sitemaps.org)."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-from urllib.parse import urljoin
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from capabilities.sites.connectors.connector import Part, SiteFacts, SitePost, SiteTrouble, Values
-from capabilities.sites.connectors.exchange import Exchange
+from capabilities.index_check.requests.request import MAX_URLS
+from capabilities.index_check.settings import SitemapSettings
+from capabilities.index_check.sitemaps.reading import SitemapFailure, SitemapTree
+from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePost, Values
+from capabilities.sites.connectors.exchange import USER_AGENT, Exchange
+from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.downloads.targets import shown
+from pipeline.downloads.web import Web
 from pipeline.settings.fields import FetchSettings
 
 ATOM = "{http://www.w3.org/2005/Atom}"
+#: The fields of a page that is known by its address alone.
+NOTHING: Values = {"content": "", "excerpt": "", "tags": [], "categories": [], "cover": None}
+#: Minutes between two looks at a sitemap, which may have many files.
+SITEMAP_MINUTES = 15
 CONTENT = "{http://purl.org/rss/1.0/modules/content/}encoded"
 
 
-class Feed:
-    """A site that is known by its feed alone."""
-
-    name: ClassVar[str] = "feed"
-    secret: ClassVar[str] = ""
+class Feed(Connector):
+    """A site that is known by its feed or its sitemap alone."""
 
     def __init__(self, url: str, credentials: Mapping[str, str], facts: SiteFacts, settings: FetchSettings) -> None:
         self._url = url
+        self._settings = settings
         self.exchange = Exchange(settings)
 
     async def look_up(self) -> SiteFacts:
         """Read the feed's title and language."""
         root = await self._read()
+        if _is_sitemap(root):
+            pages = await self._pages()
+            return SiteFacts(title=urlsplit(pages[0].url).netloc, root=self._url, watch_minutes=SITEMAP_MINUTES)
         channel = root if root.tag == f"{ATOM}feed" else root.find("channel")
         if channel is None:
-            raise SiteTrouble(f"{shown(self._url)} is no RSS 2.0 and no Atom feed.", code="site_not_feed")
+            raise SiteTrouble(f"{shown(self._url)} is no RSS 2.0 or Atom feed, and no sitemap.", code="site_not_feed")
         language = channel.findtext("language") or root.get("{http://www.w3.org/XML/1998/namespace}lang")
         title = channel.findtext("title") or channel.findtext(f"{ATOM}title") or ""
         return SiteFacts(title=title.strip(), language=language, root=self._url)
 
-    async def list_pictures(self, cursor: str | None) -> Part:
-        """Return none: a feed has no media library."""
-        return Part((), None)
-
-    async def list_posts(self, cursor: str | None) -> Part:
-        """Read the posts of the feed."""
+    async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        """Yield the posts of the feed, or all pages of the sitemap, which has no titles."""
         root = await self._read()
+        if _is_sitemap(root):
+            yield await self._pages()
+            return
         entries = root.findall(f"{ATOM}entry") or root.findall("channel/item")
-        return Part([post for one in entries if (post := self._post(one)) is not None], None)
+        yield [post for one in entries if (post := self._post(one)) is not None]
 
     async def read(self, target: str) -> Values | None:
         """Read a post; its target is its address."""
-        posts = (await self.list_posts(None)).found
+        posts = await anext(self.list_posts())
         return next((one.values for one in posts if one.target == target), None)
-
-    async def write(self, target: str, values: Values) -> Values:
-        """Refuse: a feed can't be written to."""
-        raise self._refusal()
-
-    async def upload(self, name: str, content: bytes, content_type: str, *, post: str | None = None) -> tuple[str, str]:
-        """Refuse: a feed takes no files."""
-        raise self._refusal()
-
-    async def remove(self, target: str) -> None:
-        """Refuse: a feed has no files of ours."""
-        raise self._refusal()
-
-    def player(self, target: str, url: str) -> str:
-        """Refuse: a feed shows no player."""
-        raise self._refusal()
-
-    def _refusal(self) -> SiteTrouble:
-        return SiteTrouble(f"{shown(self._url)} is a feed, which is only read.", code="site_read_only")
 
     async def _read(self) -> Element:
         reply = await self.exchange.ask("GET", self._url)
@@ -79,9 +69,27 @@ class Feed:
             root: Element = fromstring(reply.body)
         except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
             raise SiteTrouble(
-                f"{shown(self._url)} is no feed that can be read ({type(error).__name__}).", code="site_not_feed"
+                f"{shown(self._url)} is no feed or sitemap that can be read ({type(error).__name__}).",
+                code="site_not_feed",
             ) from error
         return root
+
+    async def _pages(self) -> list[SitePost]:
+        limits = SitemapSettings()
+        try:
+            async with (
+                asyncio.timeout(limits.seconds),
+                Web(self._settings, user_agent=USER_AGENT, per_host=limits.per_host) as web,
+            ):
+                urls = await SitemapTree(web, limits, max_pages=MAX_URLS).pages(self._url)
+        except SitemapFailure as failure:
+            raise SiteTrouble(failure.message, code="site_not_feed") from failure
+        except TimeoutError as error:
+            message = f"{shown(self._url)} takes longer than {limits.seconds:g} s to read."
+            raise SiteTrouble(message, code="site_unreachable", passes=True) from error
+        if not urls:
+            raise SiteTrouble(f"{shown(self._url)} lists no page.", code="site_not_feed")
+        return [SitePost(url, "", url, is_published=True, values=NOTHING) for url in dict.fromkeys(urls)]
 
     def _post(self, entry: Element) -> SitePost | None:
         links = [one for one in entry.findall(f"{ATOM}link") if one.get("rel", "alternate") == "alternate"]
@@ -96,5 +104,9 @@ class Feed:
         url = urljoin(self._url, link)
         return SitePost(
             url, title.strip(), url, is_published=True,
-            values={"content": content, "excerpt": excerpt, "tags": tags, "categories": [], "cover": None},
+            values={**NOTHING, "content": content, "excerpt": excerpt, "tags": tags},
         )  # fmt: skip
+
+
+def _is_sitemap(root: Element) -> bool:
+    return str(root.tag).rpartition("}")[2] in ("urlset", "sitemapindex")

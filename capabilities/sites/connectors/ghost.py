@@ -9,16 +9,17 @@ import hmac
 import json
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape, unescape
-from typing import Any, ClassVar
+from typing import Any
 
 import aiohttp
 
-from capabilities.sites.connectors.connector import Part, SiteFacts, SitePicture, SitePost, SiteTrouble, Values
+from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange
-from capabilities.sites.markup import images, is_missing
+from capabilities.sites.connectors.trouble import SiteTrouble
+from capabilities.sites.markup import IMAGE, images, is_missing
 from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
 
@@ -31,16 +32,14 @@ TOKEN_SECONDS = 240
 MAX_EXCERPT = 300
 #: Our fields by Ghost's, which has null for nothing.
 PLAIN = {"excerpt": "custom_excerpt", "cover": "feature_image"}
+OLD_EDITOR = "Ghost's old editor wrote this post, which Pressroom can't change. Open it in the new one, and save it."
 NEW_KEY = (
     "Make a custom integration in Ghost (Settings, Integrations), and run `site add` again with its Admin API key."
 )
 
 
-class Ghost:
+class Ghost(Connector):
     """A Ghost site."""
-
-    name: ClassVar[str] = "ghost"
-    secret: ClassVar[str] = "an Admin API key"  # noqa: S105
 
     def __init__(self, url: str, credentials: Mapping[str, str], facts: SiteFacts, settings: FetchSettings) -> None:
         self._url = url.rstrip("/")
@@ -55,32 +54,35 @@ class Ghost:
         """Read the site's title, and try the key."""
         await self._ask("GET", "posts/?limit=1&fields=id")
         site = (await self._ask("GET", "site/"))["site"]
+        listed = f"tags/?limit={PER_PAGE}&order=count.posts%20desc&filter=visibility:public"
+        tags = (await self._ask("GET", listed))["tags"]
         return SiteFacts(
             title=str(site.get("title") or ""),
             language=site.get("locale"),
             user="the integration",
             root=f"{self._url}/ghost/api/admin/",
             abilities=("alt_text", "content", "excerpt", "tags", "cover", "upload"),
+            tags=tuple(one["name"] for one in tags),
         )
 
-    async def list_pictures(self, cursor: str | None) -> Part:
-        """Read the covers of a hundred posts, and the pictures that lack a text in them."""
-        posts, following = await self._list(cursor)
-        found: dict[str, SitePicture] = {}
-        for kind, post in posts:
-            if cover := post.get("feature_image"):
-                target = f"cover/{kind}/{post['id']}"
-                found[target] = SitePicture(target, cover, post.get("feature_image_alt") or "")
-            for image in images(_html(_tree(post))):
-                source = image.attributes.get("src", "")
-                if source and is_missing(image.alt, source):
-                    found[f"picture/{source}"] = SitePicture(f"picture/{source}", source, "")
-        return Part(list(found.values()), following)
+    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
+        """Yield the covers of posts, and the pictures that lack a text in them, of a hundred posts at a time."""
+        async for kind, posts in self._list():
+            found: dict[str, SitePicture] = {}
+            for post in posts:
+                if cover := post.get("feature_image"):
+                    target = f"cover/{kind}/{post['id']}"
+                    found[target] = SitePicture(target, cover, post.get("feature_image_alt") or "")
+                for image in images(_html(_tree(post))):
+                    source = image.attributes.get("src", "")
+                    if source and is_missing(image.alt, source):
+                        found[f"picture/{source}"] = SitePicture(f"picture/{source}", source, "")
+            yield list(found.values())
 
-    async def list_posts(self, cursor: str | None) -> Part:
-        """Read a hundred posts, and then pages, drafts too."""
-        posts, following = await self._list(cursor)
-        return Part([_post(kind, one) for kind, one in posts], following)
+    async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        """Yield posts and then pages, a hundred at a time, drafts too."""
+        async for kind, posts in self._list():
+            yield [_post(kind, one) for one in posts]
 
     async def read(self, target: str) -> Values | None:
         """Read a post's fields, or the text of its cover; a picture in posts has none of its own."""
@@ -140,14 +142,25 @@ class Ghost:
         """Return what `content` shows for an audio card."""
         return _player(url)
 
-    async def _list(self, cursor: str | None) -> tuple[list[tuple[str, Mapping[str, Any]]], str | None]:
-        """Return a part of the posts or pages with their kind, and where the next one begins."""
-        kind, _, number = (cursor or f"{POST_TYPES[0]}:1").partition(":")
-        path = f"{kind}/?limit={PER_PAGE}&page={number}&include=tags&formats=html,lexical&order=published_at%20desc"
-        said = await self._ask("GET", path)
-        following = said["meta"]["pagination"]["next"]
-        last = None if kind == POST_TYPES[-1] else f"{POST_TYPES[-1]}:1"
-        return [(kind, one) for one in said[kind]], f"{kind}:{following}" if following else last
+    async def subscribe(self, address: str) -> None:
+        """Make a webhook, unless there is one; Ghost deletes it when the address answers 410."""
+        webhook = {"event": "post.published", "target_url": address}
+        try:
+            await self._ask("POST", "webhooks/", json={"webhooks": [webhook]})
+        except SiteTrouble as trouble:
+            # Ghost answers 422 for one that it has. Without one, posts are found by the watch's own looks.
+            if trouble.code != "site_refused":
+                raise
+
+    async def _list(self) -> AsyncIterator[tuple[str, list[Mapping[str, Any]]]]:
+        """Yield the posts and then the pages, a hundred at a time, with their kind."""
+        for kind in POST_TYPES:
+            page: int | None = 1
+            while page is not None:
+                query = f"limit={PER_PAGE}&page={page}&include=tags&formats=html,lexical&order=published_at%20desc"
+                said = await self._ask("GET", f"{kind}/?{query}")
+                yield kind, said[kind]
+                page = said["meta"]["pagination"]["next"]
 
     async def _read(self, place: str) -> Mapping[str, Any] | None:
         said = await self._ask("GET", f"{place}/?include=tags&formats=html,lexical", missing=True)
@@ -165,7 +178,8 @@ class Ghost:
             children.insert(0, {"type": "audio", "version": 1, "src": player, "title": str(post.get("title") or ""),
                                 "mimeType": "audio/mpeg", "duration": 0, "thumbnailSrc": ""})  # fmt: skip
         for card, image in zip(_pictures(tree), images(html), strict=False):
-            card["alt"] = image.alt or ""
+            if (card.get("alt") or "") != (image.alt or ""):
+                card["alt"] = image.alt
         if _html(tree) != html:
             raise SiteTrouble(
                 "Pressroom can change only the texts of pictures in a Ghost post, and add a player at its top.",
@@ -184,7 +198,7 @@ class Ghost:
         name, content = shown(self._url), reply.content
         if not isinstance(content, dict):
             raise SiteTrouble(
-                f"{name} answers {shown(address)} with a web page in place of JSON (HTTP {reply.status}). Is it Ghost?",
+                f"{name} answers {shown(address)} with a web page instead of JSON (HTTP {reply.status}). Is it Ghost?",
                 code="site_no_json",
             )
         if reply.status < 400:
@@ -194,11 +208,11 @@ class Ghost:
         said = (content.get("errors") or [{}])[0]
         why = str(said.get("context") or said.get("message") or f"HTTP {reply.status}")[:200]
         if reply.status == 401:
-            raise SiteTrouble(f"{name} does not take the key: {why}. {NEW_KEY}", code="site_access_revoked")
+            raise SiteTrouble(f"{name} rejects the key: {why}. {NEW_KEY}", code="site_access_revoked")
         if reply.status == 404 and target:
             raise SiteTrouble(f"{target} was deleted.", code="site_target_gone", of_target=True)
         if reply.status == 409:
-            note = f"Somebody has saved {target} meanwhile; it stays as it is."
+            note = f"Somebody else saved {target} first, so it stays unchanged."
             raise SiteTrouble(note, code="site_target_busy", of_target=True)
         raise SiteTrouble(
             f"{name} refuses {target or 'this'}: {why}.", code="site_refused", of_target=target is not None
@@ -213,7 +227,9 @@ def _token(key: str) -> str:
     except ValueError:
         signing = b""
     if not number or not signing:
-        raise SiteTrouble(f"This is no Admin API key, which has two parts and a colon. {NEW_KEY}", code="site_bad_key")
+        raise SiteTrouble(
+            f"This is not an Admin API key, which has two parts and a colon. {NEW_KEY}", code="site_bad_key"
+        )
     now = int(time.time())
     parts = ({"alg": "HS256", "typ": "JWT", "kid": number}, {"iat": now, "exp": now + TOKEN_SECONDS, "aud": "/admin/"})
     text = b".".join(_encoded(json.dumps(part).encode()) for part in parts)
@@ -229,7 +245,8 @@ def _post(kind: str, post: Mapping[str, Any]) -> SitePost:
     published_at = datetime.fromisoformat(date) if is_published and date else None
     is_public = is_published and post.get("visibility") == "public"
     target, values = f"{kind}/{post['id']}", _values(post)
-    return SitePost(target, post["title"], post["url"], is_published, values, published_at, is_public)
+    fixed = "" if post.get("lexical") else OLD_EDITOR
+    return SitePost(target, post["title"], post["url"], is_published, values, published_at, is_public, fixed)
 
 
 def _values(post: Mapping[str, Any]) -> Values:
@@ -264,11 +281,12 @@ def _html(tree: Mapping[str, Any]) -> str:
 def _block(node: Mapping[str, Any]) -> str:
     match node.get("type"):
         case "audio":
-            return _player(node["src"])
+            return _player(node.get("src") or "")
         case "image":
-            return f'<img src="{escape(node["src"])}" alt="{escape(node.get("alt") or "")}">\n\n'
+            return f'<img src="{escape(node.get("src") or "")}" alt="{escape(node.get("alt") or "")}">\n\n'
         case "html" | "markdown":
-            return f"<p>{node.get('html') or escape(node.get('markdown') or '')}</p>\n\n"
+            # Pictures in it are no cards, so they can't be changed.
+            return f"<p>{IMAGE.sub('', node.get('html') or escape(node.get('markdown') or ''))}</p>\n\n"
         case _:
             tag = node.get("tag") if node.get("type") in ("heading", "extended-heading") else "p"
             return f"<{tag}>{_inner(node)}</{tag}>\n\n"

@@ -2,29 +2,20 @@
 
 import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from html import escape, unescape
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote, urlsplit
 
-from capabilities.sites.connectors.connector import (
-    Ability,
-    Part,
-    SiteFacts,
-    SitePicture,
-    SitePost,
-    SiteTrouble,
-    Values,
-)
+from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange, Reply
+from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
 
 #: Most objects of one answer.
 PER_PAGE = 100
-#: Categories that are read; a site's own list rarely has a tenth.
-MAX_CATEGORIES = 100
 POST_TYPES = ("posts", "pages")
 #: Our fields by WordPress's.
 POST_FIELDS = "id,link,status,date_gmt,title,content,excerpt,tags,categories,featured_media,password"
@@ -43,11 +34,8 @@ LINK = re.compile(r'<([^>]+)>;\s*rel="https://api\.w\.org/"')
 NEW_PASSWORD = "In WordPress, make a new one under Users, Profile, Application Passwords, and run `site add` again."  # noqa: S105
 
 
-class WordPress:
+class WordPress(Connector):
     """A WordPress site."""
-
-    name: ClassVar[str] = "wordpress"
-    secret: ClassVar[str] = "an application password"  # noqa: S105
 
     def __init__(self, url: str, credentials: Mapping[str, str], facts: SiteFacts, settings: FetchSettings) -> None:
         self._url = url.rstrip("/")
@@ -69,42 +57,30 @@ class WordPress:
         if "manage_options" in may:
             settings = (await self._ask("GET", "wp/v2/settings")).content
             language = str(settings.get("language") or "en").replace("_", "-")
-        listed = await self._ask(
-            "GET", f"wp/v2/categories?per_page={MAX_CATEGORIES}&_fields=name&orderby=count&order=desc"
-        )
+        most = f"per_page={PER_PAGE}&_fields=name&orderby=count&order=desc"
+        names = {kind: (await self._ask("GET", f"wp/v2/{kind}?{most}")).content for kind in ("categories", "tags")}
         return SiteFacts(
             title=unescape(str(index.get("name") or "")),
             language=language,
             user=str(me.get("name") or ""),
             root=self._root,
             abilities=abilities,
-            categories=tuple(unescape(one["name"]) for one in listed.content),
+            **{kind: tuple(unescape(one["name"]) for one in listed) for kind, listed in names.items()},
         )
 
-    async def list_pictures(self, cursor: str | None) -> Part:
-        """Read a hundred pictures, by id."""
-        page = int(cursor or 1)
-        reply = await self._list(
-            f"wp/v2/media?context=edit&media_type=image&per_page={PER_PAGE}&page={page}&orderby=id&order=asc"
-            "&_fields=id,alt_text,source_url"
-        )
-        found = [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in reply.content]
-        return Part(found, _next(reply, page))
+    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
+        """Yield pictures by id, a hundred at a time."""
+        order = "orderby=id&order=asc&_fields=id,alt_text,source_url"
+        async for listed in self._pages(f"wp/v2/media?context=edit&media_type=image&{order}"):
+            yield [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in listed]
 
-    async def list_posts(self, cursor: str | None) -> Part:
-        """Read a hundred posts, and then pages, drafts too."""
-        kind, _, number = (cursor or f"{POST_TYPES[0]}:1").partition(":")
-        page = int(number)
-        reply = await self._list(
-            f"wp/v2/{kind}?context=edit&status=any&per_page={PER_PAGE}&page={page}&orderby=date&order=desc"
-            f"&_fields={POST_FIELDS}"
-        )
-        await self._learn_names(reply.content)
-        found = [self._post(kind, one) for one in reply.content]
-        following = _next(reply, page)
-        if following is not None:
-            return Part(found, f"{kind}:{following}")
-        return Part(found, None if kind == POST_TYPES[-1] else f"{POST_TYPES[-1]}:1")
+    async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        """Yield posts and then pages, a hundred at a time, drafts too."""
+        for kind in POST_TYPES:
+            order = f"status=any&orderby=date&order=desc&_fields={POST_FIELDS}"
+            async for listed in self._pages(f"wp/v2/{kind}?context=edit&{order}"):
+                await self._learn_names(listed)
+                yield [self._post(kind, one) for one in listed]
 
     async def read(self, target: str) -> Values | None:
         """Read a medium's or a post's fields."""
@@ -175,6 +151,15 @@ class WordPress:
             )
         return found[1]
 
+    async def _pages(self, path: str) -> AsyncIterator[list[Mapping[str, Any]]]:
+        """Yield the pages of a list."""
+        page, last = 1, 1
+        while page <= last:
+            reply = await self._list(f"{path}&per_page={PER_PAGE}&page={page}")
+            last = int(reply.headers.get("X-WP-TotalPages", 0))
+            yield reply.content
+            page += 1
+
     async def _list(self, path: str) -> Reply:
         reply = await self._ask("GET", path, missing=True)
         if reply.status == 404:
@@ -205,13 +190,13 @@ class WordPress:
         code, message = str(said.get("code") or ""), unescape(str(said.get("message") or ""))[:200]
         if content is None:
             raise SiteTrouble(
-                f"{name} answers {shown(address)} with a web page in place of JSON (HTTP {reply.status}). A login page"
-                " or a firewall stands before it: let this machine reach /wp-json/.",
+                f"{name} answers {shown(address)} with a web page instead of JSON (HTTP {reply.status}). A login page"
+                " or a firewall blocks the way: let this machine reach /wp-json/.",
                 code="site_no_json",
             )
         if reply.status == 401:
             raise SiteTrouble(
-                f"{name} does not take the application password ({code or 'HTTP 401'}). {NEW_PASSWORD}",
+                f"{name} rejects the application password ({code or 'HTTP 401'}). {NEW_PASSWORD}",
                 code="site_access_revoked",
             )
         if reply.status in (404, 410) and target:
@@ -271,7 +256,3 @@ class WordPress:
         return SitePost(
             f"{kind}/{content['id']}", title, content["link"], is_published, values, published_at, is_public
         )
-
-
-def _next(reply: Reply, page: int) -> str | None:
-    return str(page + 1) if page < int(reply.headers.get("X-WP-TotalPages", 0)) else None

@@ -49,10 +49,9 @@ class PostPage(Resource):
     async def _proof(self, site: Site, post: WatchedPost, changes: list[Change]) -> dict[str, Any]:
         """Return the job that told search engines, the monitor that looks for the post, and its episode."""
         run = self._services.database.run
-        of_post = {one.id for one in changes if one.field == "audio"}
-        episodes = await run(feeds.list_episodes(site.id)) if of_post else []
+        spoken = [one.id for one in changes if one.field == "audio"]
         return {
             "submission": await run(find_job(post.submission_id)) if post.submission_id else None,
             "monitor": await run(find_monitor(post.monitor_id, site.account_id)) if post.monitor_id else None,
-            "episode": next((one for one in episodes if one.change_id in of_post), None),
+            "episode": await run(feeds.find_episode_of(spoken)),
         }

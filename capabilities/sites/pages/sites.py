@@ -11,6 +11,7 @@ from api.services.resource import Resource
 from api.services.services import Services
 from capabilities.sites import sites
 from capabilities.sites.sites import Site
+from pipeline.accounts.audit import Action, noted
 from pipeline.errors import InvalidRequest, PressroomError
 
 ROOT = "/dashboard/sites"
@@ -24,25 +25,25 @@ class SitesPage(Resource):
         await self._show(req, resp, Form())
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
-        """Look the site up, and keep it."""
+        """Look the site up, and store it."""
         session = await self._services.sessions.require(req, resp)
         form = await read_form(req, session)
         try:
             address = sites.read_address(form.text("url"))
-            connector = "ghost" if form.text("connector") == "ghost" else "wordpress"
-            login = {
-                name: form.text(name) for name in ("user", "password") if name == "password" or connector != "ghost"
-            }
+            connector = form.text("connector")
+            if connector not in sites.LOGINS:
+                raise InvalidRequest("Choose WordPress, Ghost, or feed or sitemap.")
+            login = {name: form.text(name) for name in sites.LOGINS[connector]}
             if not all(login.values()):
-                raise InvalidRequest("Write the user's name and an application password of it, or Ghost's key.")
+                raise InvalidRequest("Enter a user name and application password for WordPress, or a key for Ghost.")
             facts, sealed = await sites.look_up(self._services.settings, connector, address, login)
         except PressroomError as error:
             resp.status = error.status
             await self._show(req, resp, form, error.message)
             return
         saved = sites.save_site(session.account_id, sites.name_of(address), connector, address, sealed, facts)
-        site_id = await self._services.database.run(saved)
-        redirect(req, resp, f"{ROOT}/{site_id}", f"{facts.title} was added.")
+        site_id = await self._services.database.run(noted(saved, session.caller.actor, Action.SITE_CHANGED, address))
+        redirect(req, resp, f"{ROOT}/{site_id}", f"{facts.title or sites.name_of(address)} was added.")
 
     async def _show(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, form: Form, error: str = "") -> None:
         session = await self._services.sessions.require(req, resp)

@@ -2,15 +2,19 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import cached_property
+from uuid import UUID
 
 from capabilities.sites import feeds
 from capabilities.sites.connectors.exchange import USER_AGENT
 from capabilities.sites.feeds import AUDIO, Episode
+from capabilities.sites.sites import find_site, open_site
+from capabilities.sites.working.finding import publication_of
 from pipeline.database import Database
 from pipeline.downloads.web import Unfetched, Web
-from pipeline.errors import Gone
+from pipeline.errors import Gone, PressroomError
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, episode_key, open_store
@@ -19,6 +23,8 @@ log = get_logger(__name__)
 
 #: Largest audio that is read back from a site: four hours at 192 kbit/s.
 MOST_BYTES = 350_000_000
+#: Pause between two looks for drafts that were published.
+LOOK_EVERY = timedelta(minutes=2)
 #: Pause between two looks for files that no episode has any more.
 TIDY_EVERY = timedelta(hours=1)
 
@@ -28,7 +34,7 @@ class SiteFeeds:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._tidy_at = 0.0
+        self._tidy_at = self._look_at = 0.0
 
     @cached_property
     def _artifacts(self) -> Artifacts:
@@ -37,8 +43,14 @@ class SiteFeeds:
     def work(self, database: Database) -> int:
         """Copy new audio, and delete what has ended; returns of how many episodes."""
         done = 0
+        if time.monotonic() >= self._look_at:
+            self._look_at = time.monotonic() + LOOK_EVERY.total_seconds()
+            for site_id, targets in database.run(feeds.hidden_posts()).items():
+                asyncio.run(self._look_for_published(database, site_id, targets))
         while (episode := database.run(feeds.claim_episode())) is not None:
             done += self._copy(database, episode)
+        for episode in database.run(feeds.list_without_cover()):
+            database.run(feeds.note_copied(episode.id, cover=self._copy_cover(episode)))
         for ended in database.run(feeds.forget_ended()):
             self._artifacts.delete_episode(str(ended))
             done += 1
@@ -58,8 +70,23 @@ class SiteFeeds:
             log.warning("episode not copied, tried again later", episode=str(episode.id), error=error.message)
             return 0
         self._artifacts.put(episode_key(episode.id, AUDIO), audio)
-        cover = self._copy_cover(episode)
-        return int(database.run(feeds.note_copied(episode.id, len(audio), cover)))
+        return int(database.run(feeds.note_copied(episode.id, audio_bytes=len(audio))))
+
+    async def _look_for_published(self, database: Database, site_id: UUID, targets: Sequence[str]) -> None:
+        """Let spoken drafts into the feed that were published since: they are among a site's newest posts."""
+        site = database.run(find_site(site_id))
+        if site is None:
+            return
+        try:
+            async with open_site(site, self._settings) as opened:
+                posts = await anext(opened.list_posts())
+        except PressroomError as error:
+            log.warning("drafts not looked at, tried again later", site=str(site_id), code=error.code)
+            return
+        for post in posts:
+            if post.target in targets and post.is_public:
+                about = {"page": post.title, "page_url": post.url, **publication_of(post)}
+                database.run(feeds.note_published(site_id, post.target, about))
 
     def _audio(self, episode: Episode) -> bytes:
         """Return the audio as it was made, or, where that has expired, as it stands on the site."""
@@ -77,13 +104,12 @@ class SiteFeeds:
                 raise Unfetched("unreachable", f"{url} answers with {sent or 'no type'}, not with audio.")
             return await opened.read(MOST_BYTES)
 
-    def _copy_cover(self, episode: Episode) -> str | None:
-        """Return the name of the picture's file; None where the run made none, or it has expired."""
-        if episode.cover_made is None:
-            return None
-        name = f"cover.{episode.cover_made.get('content_type', 'image/jpeg').rpartition('/')[2].replace('jpeg', 'jpg')}"
+    def _copy_cover(self, episode: Episode) -> str:
+        """Return the name of the picture's file; empty where it has expired."""
+        made = episode.cover_made or {}
+        name = f"cover.{made.get('content_type', 'image/jpeg').rpartition('/')[2].replace('jpeg', 'jpg')}"
         try:
-            self._artifacts.put(episode_key(episode.id, name), self._artifacts.get(episode.cover_made["artifact"]))
+            self._artifacts.put(episode_key(episode.id, name), self._artifacts.get(made["artifact"]))
         except Gone:
-            return None
+            return ""
         return name

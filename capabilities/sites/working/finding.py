@@ -1,25 +1,21 @@
 """Finding: the pictures of a site that lack a text, with the posts that they stand in."""
 
+import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from capabilities.sites.changes import NewChange
-from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost
+from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost
 from capabilities.sites.markup import NUMBER, around, images, is_missing, plain_url, text_of
+from capabilities.sites.parts import NEEDED
 
 #: Posts of one picture whose `alt` is filled; a logo may stand in thousands.
 MOST_POSTS = 50
-#: Parts of posts, each with the ability that it needs.
-NEEDED: Mapping[str, Ability] = {
-    "excerpt": "excerpt",
-    "tags": "tags",
-    "categories": "categories",
-    "cover": "cover",
-    "audio": "content",
-}
+#: Tags of the site's own list that a post is given because it mentions them.
+MOST_OWN = 4
 #: The category that WordPress gives a post without one.
 UNCATEGORIZED = "uncategorized"
 #: Characters of a context that a request may have.
@@ -55,7 +51,7 @@ class Uses:
             if len(known) < MOST_POSTS:
                 # One context is enough for a model, and they would take the most memory.
                 context = "" if known else around(html, image)[:MAX_CONTEXT]
-                lacks = not image.is_left_alone and is_missing(image.alt, source)
+                lacks = not post.fixed and not image.is_left_alone and is_missing(image.alt, source)
                 known.append(Use(post.target, post.title, post.url, context, image.alt or "", lacks))
         if cover := post.values.get("cover"):
             place = plain_url(cover) if "://" in cover else cover
@@ -67,56 +63,55 @@ class Uses:
         return [*self._uses.get(picture.target, ()), *self._uses.get(plain_url(picture.url), ())]
 
 
-async def parts_of(read: Callable[[str | None], Any]) -> AsyncIterator[Sequence[Any]]:
-    """Yield the parts of a connector's list, to its end."""
-    cursor: str | None = None
-    while True:
-        part = await read(cursor)
-        yield part.found
-        if (cursor := part.cursor) is None:
-            return
-
-
-async def find_pictures(
-    site: Connector, options: Mapping[str, Any], renew: Callable[[], None]
-) -> AsyncIterator[list[NewChange]]:
-    """Yield the pictures that lack a text, a part of the library at a time. `renew` is called for each part read.
+async def find_pictures(site: Connector, options: Mapping[str, Any]) -> AsyncIterator[list[NewChange]]:
+    """Yield the pictures that lack a text, a part of the library at a time.
 
     `options`: `posts` (targets; empty: all) that have to show them."""
     uses, named = Uses(), set(options.get("posts") or ())
-    async for posts in parts_of(site.list_posts):
-        renew()
+    async for posts in site.list_posts():
         for post in posts:
             uses.add(post)
-    async for pictures in parts_of(site.list_pictures):
-        renew()
+    async for pictures in site.list_pictures():
         found = [(one, uses.of(one)) for one in pictures]
         wanted = [(one, of) for one, of in found if not named or named & {use.post for use in of}]
         yield [change for one, of in wanted if (change := _change(one, of)) is not None]
 
 
-async def find_posts(
-    site: Connector, options: Mapping[str, Any], facts: SiteFacts, renew: Callable[[], None]
-) -> AsyncIterator[list[NewChange]]:
+async def find_posts(site: Connector, options: Mapping[str, Any], facts: SiteFacts) -> AsyncIterator[list[NewChange]]:
     """Yield what posts lack of the parts that were chosen; only published posts, unless single ones were named.
 
     `options`: `parts` (fields of posts), `posts` (targets or addresses; empty: all)."""
     named = set(options.get("posts") or ())
-    async for posts in parts_of(site.list_posts):
-        renew()
+    async for posts in site.list_posts():
         chosen = [one for one in posts if (named & {one.target, one.url} if named else one.is_published)]
         yield [
-            NewChange(post.target, part, _about(post), post.values.get(part))
+            _part(post, part, facts)
             for post in chosen
             for part in options["parts"]
             if NEEDED[part] in facts.abilities and _lacks(post, part)
         ]
 
 
-def _about(post: SitePost) -> dict[str, Any]:
-    about = {"page": post.title, "page_url": post.url, "excerpt": text_of(post.values.get("excerpt") or "")}
+def _part(post: SitePost, part: str, facts: SiteFacts) -> NewChange:
+    """Return a part that a post lacks; refused where the site could not show it."""
+    about: dict[str, Any] = {"page": post.title, "page_url": post.url} | publication_of(post)
+    about["excerpt"] = text_of(post.values.get("excerpt") or "")
+    if part == "tags":
+        about["own_tags"] = mentioned(f"{post.title} {text_of(post.values['content'])}", facts.tags)
+    refusal = post.fixed if NEEDED[part] == "content" else ""
+    return NewChange(post.target, part, about, post.values.get(part), refusal=refusal)
+
+
+def publication_of(post: SitePost) -> dict[str, Any]:
+    """Return when a post was published, and whether anybody may read it."""
     published_at = post.published_at.isoformat() if post.published_at else None
-    return about | {"published_at": published_at, "is_public": post.is_public}
+    return {"published_at": published_at, "is_public": post.is_public}
+
+
+def mentioned(text: str, names: Sequence[str]) -> list[str]:
+    """Return the names that stand in a text as whole words, the one that it mentions most first."""
+    counted = {one: len(re.findall(rf"(?<!\w){re.escape(one)}(?!\w)", text, re.IGNORECASE)) for one in names}
+    return sorted((one for one in names if counted[one]), key=lambda one: -counted[one])[:MOST_OWN]
 
 
 def _lacks(post: SitePost, part: str) -> bool:
@@ -139,13 +134,11 @@ def _change(picture: SitePicture, uses: Sequence[Use]) -> NewChange | None:
     if uses:
         about |= {"page": uses[0].title, "page_url": uses[0].url, "context": uses[0].context}
     if not lacks:
-        note = "It stands in the media library, and is missing in posts."
+        note = "From the media library; posts lack it."
         return NewChange(picture.target, "alt_text", about, picture.alt_text, picture.alt_text, note)
     # A person has described it where it stands: that costs nothing, and is better.
     said = next((use.alt for use in uses if use.alt and not is_missing(use.alt, picture.url)), None)
-    return NewChange(
-        picture.target, "alt_text", about, picture.alt_text, said, "It stands in a post." if said else None
-    )
+    return NewChange(picture.target, "alt_text", about, picture.alt_text, said, "From a post." if said else None)
 
 
 def hints_of(about: Mapping[str, Any]) -> dict[str, str]:

@@ -19,6 +19,8 @@ from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatch, SpeechB
 from capabilities.speech.kinds.fields import AudioFile
 from pipeline.kind import AnyKind, Request
 
+#: Tags of a post.
+MOST_TAGS = 8
 #: Confidence below which the engine says itself that a person should choose the category.
 SURE = 0.5
 
@@ -30,18 +32,32 @@ def requests_of(
     spoken = [one for one in changes if one.field == "audio"]
     made = [one for one in changes if one.field != "audio"]
     language = options.get("language") or site.known.language
-    title, content = str(changes[0].about.get("page") or "Untitled"), values["content"]
     found: list[tuple[AnyKind, Request, list[Change]]] = []
     if made:
         fields = {"language": language} if language else {}
-        post = BlogMetadataRequest(title=title[:MAX_TITLE], content=content[:MAX_CONTENT] or None, **fields)
+        content = values["content"][:MAX_CONTENT] or None
+        post = BlogMetadataRequest(title=_title(made[0])[:MAX_TITLE], content=content, **fields)
         found.append((BlogMetadata(), post, made))
     if spoken:
         fields = {name: options[name] for name in ("voice_name", "language") if options.get(name)}
-        text = f"{title}.\n\n{paragraphs_of(content)}"[:MAX_CHARACTERS]
-        request = SpeechBatchRequest(text=text, plain_text=True, timestamps=True, **fields)
+        request = SpeechBatchRequest(text=_spoken_text(spoken[0], values), plain_text=True, timestamps=True, **fields)
         found.append((SpeechBatch(), request, spoken))
     return found
+
+
+def refusal_of(change: Change, values: Values) -> str | None:
+    """Return why a part can't be made of a post; None: it can."""
+    if change.field != "audio" or (characters := len(_spoken_text(change, values))) <= MAX_CHARACTERS:
+        return None
+    return f"The post has {characters:,} characters; audio takes at most {MAX_CHARACTERS:,}. Speak parts by /tts/batch."
+
+
+def _title(change: Change) -> str:
+    return str(change.about.get("page") or "Untitled")
+
+
+def _spoken_text(change: Change, values: Values) -> str:
+    return f"{_title(change)}.\n\n{paragraphs_of(values['content'])}"
 
 
 def proposal_of(ended: Ended, site: Site) -> Proposal:
@@ -60,20 +76,30 @@ def proposal_of(ended: Ended, site: Site) -> Proposal:
             "language": site.known.language,
             "sentences": [(one.start, one.end, one.text) for one in heard],
         }
-        return Proposal(change.id, about, note=sound.warning)
+        # The words are the author's own, so there is nothing to be unsure of.
+        return Proposal(change.id, about, None if sound.warning else 1.0, note=sound.warning)
     made = BlogMetadataOutput.model_validate(given)
+    # The engine measures how well it has understood the post by its category.
+    sure, note = made.category_confidence, " ".join(made.warnings) or None
     match change.field:
         case "excerpt":
-            return Proposal(change.id, made.excerpt)
+            return Proposal(change.id, made.excerpt, sure, note=note)
         case "tags":
-            return Proposal(change.id, made.tags)
+            return Proposal(change.id, _own_first(made.tags, change, site), sure, note=note)
         case "categories":
             return _category(change, made, site)
     if not made.images:
         return Proposal(change.id, None, note="No picture could be made.")
     image = made.images[0]
     cover = {"artifact": image.artifact, "alt_text": image.description, "content_type": image.content_type}
-    return Proposal(change.id, cover, note=made.image_note)
+    return Proposal(change.id, cover, sure, note=made.image_note)
+
+
+def _own_first(made: Sequence[str], change: Change, site: Site) -> list[str]:
+    """Return tags of the site's own list that the post mentions, and then the engine's, in the site's spelling."""
+    own = {name.casefold(): name for name in site.known.tags}
+    tags = [*change.about.get("own_tags", ()), *(own.get(name.casefold(), name) for name in made)]
+    return list({name.casefold(): name for name in tags}.values())[:MOST_TAGS]
 
 
 def _category(change: Change, made: BlogMetadataOutput, site: Site) -> Proposal:
@@ -83,7 +109,7 @@ def _category(change: Change, made: BlogMetadataOutput, site: Site) -> Proposal:
         if (found := own.get(name.casefold())) is not None:
             sure = made.category_confidence if name == made.category else SURE
             return Proposal(change.id, [found], sure, draft=(sure or 0) < SURE)
-    note = "The site has no such category; it would be made."
+    note = "The site has no such category yet; writing it creates one."
     return Proposal(change.id, [made.category], made.category_confidence, draft=True, note=note)
 
 
@@ -102,10 +128,10 @@ class FilePart:
             if known and values["cover"] == known["made"]:
                 return Outcome("written", known)
             if values["cover"] != change.before:
-                return Outcome("conflict", note=f"Somebody has chosen a cover meanwhile; it stays: {values['cover']}")
+                return Outcome("conflict", note=f"Somebody else chose a cover first, so it stays: {values['cover']}")
         elif "<audio" in values["content"]:
             is_ours = bool(known) and known["block"] in values["content"]
-            note = "Somebody has added audio meanwhile; it stays."
+            note = "Somebody else added audio first, so it stays."
             return Outcome("written", known) if is_ours else Outcome("conflict", note=note)
         if known:
             await site.remove(known["made"])  # of a write that did not come to its end
@@ -119,7 +145,7 @@ class FilePart:
         now = await site.read(change.target)  # an upload takes up to a minute
         if now is None or now[shown_by] != values[shown_by]:
             await site.remove(made)
-            return Outcome("conflict", note="Somebody has changed the post meanwhile; it stays as it is.")
+            return Outcome("conflict", note="Somebody else changed the post first, so it stays unchanged.")
         if change.field == "cover":
             await site.write(made, {"alt_text": change.proposed["alt_text"]})
             return Plan({"cover": made}, {"made": made})
@@ -140,6 +166,6 @@ class FilePart:
         elif known["block"] in values["content"]:
             await site.write(change.target, {"content": values["content"].replace(known["block"], "", 1)})
         elif "<audio" in values["content"]:
-            return Outcome("conflict", note="Somebody has changed the player since; it stays.")
+            return Outcome("conflict", note="Somebody changed the player since, so it stays.")
         await site.remove(known["made"])
         return Outcome("undone")

@@ -17,7 +17,7 @@ from capabilities.sites.connectors.connector import Connector
 from capabilities.sites.runs import Run
 from capabilities.sites.sites import Site
 from capabilities.sites.working.finding import hints_of
-from capabilities.sites.working.post_parts import proposal_of, requests_of
+from capabilities.sites.working.post_parts import proposal_of, refusal_of, requests_of
 from pipeline.database import Database
 from pipeline.errors import Unauthorized
 from pipeline.jobs.on_behalf import paying_key, submission_of
@@ -56,9 +56,13 @@ async def submit_post(database: Database, run: Run, site: Site, opened: Connecto
     values = await opened.read(of_post[0].target)
     if values is None:
         for change in of_post:
-            database.run(note_outcome(change.id, "gone", note="It was deleted."))
+            database.run(note_outcome(change.id, "gone", note="It was deleted on the site."))
         return len(of_post)
-    for kind, request, made in requests_of(of_post, values, site, dict(run.options)):
+    refusals = {one.id: note for one in of_post if (note := refusal_of(one, values)) is not None}
+    for number, note in refusals.items():
+        database.run(note_outcome(number, "failed", note=note))
+    possible = [one for one in of_post if one.id not in refusals]
+    for kind, request, made in requests_of(possible, values, site, dict(run.options)):
         _submit(database, site, kind, request, dict.fromkeys((one.id for one in made), 0), settings)
     return len(of_post)
 
@@ -71,7 +75,7 @@ def _submit(
     The job and its note commit together: however often a sweep is killed, each change has one job."""
     key = database.run(paying_key(site.account_id))
     if key is None:
-        raise Unauthorized("The account has no valid API key left that could pay. Make one.")
+        raise Unauthorized("The account has no valid API key to pay with. Create one.")
     submission = submission_of(
         kind,
         request,
@@ -103,5 +107,5 @@ def _of_picture(ended: Ended) -> Proposal:
         return Proposal(ended.change.id, None, note=note)
     output = PictureTexts.model_validate(ended.output)
     text = output.main
-    advice = "An ornament, the engine says." if text.decorative else output.advice if text.draft else None
+    advice = "The engine considers it decorative." if text.decorative else output.advice if text.draft else None
     return Proposal(ended.change.id, text.text, text.confidence, text.draft or text.decorative, advice)

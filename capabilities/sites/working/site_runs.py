@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from capabilities.sites import runs
@@ -15,9 +14,9 @@ from capabilities.sites.changes import (
     list_changes,
     list_unsubmitted,
 )
-from capabilities.sites.connectors.connector import SiteTrouble
+from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.runs import Run
-from capabilities.sites.sites import Site, find_site, open_site
+from capabilities.sites.sites import Site, find_site, note_facts, open_site
 from capabilities.sites.working.finding import find_pictures, find_posts
 from capabilities.sites.working.post_parts import FilePart
 from capabilities.sites.working.proposing import settle, submit_pictures, submit_post
@@ -37,6 +36,8 @@ SLICE = 24
 #: Claims of one call, so that the sweep's log says what was done.
 MOST_CLAIMS = 200
 AT_ONCE = timedelta()
+#: A step keeps its run this often, however long the site takes.
+KEEP = runs.CLAIM / 4
 
 
 class SiteRuns:
@@ -72,7 +73,7 @@ class SiteRuns:
         if site is None:
             return  # it was removed, and its runs with it
         try:
-            after = asyncio.run(self._steps[run.state](database, run, site))
+            after = asyncio.run(self._kept(database, run, site))
         except SiteTrouble as trouble:
             fault = None if trouble.may_pass else trouble.message
             database.run(runs.put_back(run, trouble.retry_after or TROUBLE, fault))
@@ -83,13 +84,24 @@ class SiteRuns:
         else:
             database.run(runs.put_back(run, after))
 
+    async def _kept(self, database: Database, run: Run, site: Site) -> timedelta:
+        """Take a step, and keep its run meanwhile. Raises SiteTrouble when the run was ended while it was read.
+
+        A write isn't cut off, as the site may still carry it out: `Writer` stops after it."""
+        step = asyncio.create_task(self._steps[run.state](database, run, site))
+        while not (await asyncio.wait([step], timeout=KEEP.total_seconds()))[0]:
+            if not database.run(runs.renew(run)) and run.state in ("finding", "proposing"):
+                step.cancel()
+                await asyncio.wait([step])
+                raise SiteTrouble("The run was ended.", code="site_run_ended", passes=True)
+        return step.result()
+
     async def _find(self, database: Database, run: Run, site: Site) -> timedelta:
         async with open_site(site, self._settings) as opened:
-            renew = partial(_keep, database, run)
-            if run.task == "posts":
-                found = find_posts(opened, run.options, site.known, renew)
-            else:
-                found = find_pictures(opened, run.options, renew)
+            facts = await opened.look_up()
+            database.run(note_facts(site.id, facts))  # its lists and the user's rights change
+            is_of_posts = run.task == "posts"
+            found = find_posts(opened, run.options, facts) if is_of_posts else find_pictures(opened, run.options)
             async for changes in found:
                 database.run(add_changes(run.id, changes))
         database.run(runs.move(run.id, of=["finding"], to="proposing"))
@@ -121,7 +133,7 @@ class SiteRuns:
             self._go_on(database, run)
             return AT_ONCE
         async with open_site(site, self._settings) as opened:
-            await Writer(database, opened, self._special).write(changes)
+            await Writer(database, run, opened, self._special).write(changes)
         return AT_ONCE
 
     async def _undo(self, database: Database, run: Run, site: Site) -> timedelta:
@@ -130,7 +142,7 @@ class SiteRuns:
             database.run(runs.move(run.id, of=["undoing"], to="undone"))
             return AT_ONCE
         async with open_site(site, self._settings) as opened:
-            await Writer(database, opened, self._special).undo(changes)
+            await Writer(database, run, opened, self._special).undo(changes)
         return AT_ONCE
 
     def _go_on(self, database: Database, run: Run) -> None:
@@ -138,9 +150,3 @@ class SiteRuns:
         left = database.run(count_changes(run.id))
         state = "writing" if left.get("accepted") else "review" if left.get("proposed") else "done"
         database.run(runs.move(run.id, of=[run.state], to=state))
-
-
-def _keep(database: Database, run: Run) -> None:
-    """Keep a run while its site is read. Raises SiteTrouble when it was ended meanwhile."""
-    if not database.run(runs.renew(run)):
-        raise SiteTrouble("The run was ended.", code="site_run_ended", passes=True)

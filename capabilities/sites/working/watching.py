@@ -4,7 +4,6 @@ The site's list of posts is read again and again: WordPress has no webhooks of i
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from capabilities.index_check.requests.request import IndexCheckRequest
 from capabilities.index_check.settings import IndexLimits, SubmissionSettings
 from capabilities.sites import runs
 from capabilities.sites.connectors.connector import SitePost
-from capabilities.sites.posts import NewPost, WatchedPost, add_posts, end_post, list_posts
+from capabilities.sites.posts import WatchedPost, add_posts, end_post, list_posts
 from capabilities.sites.runs import Task
 from capabilities.sites.sites import Site, claim_watched, note_watched, open_site
 from models.sites import OPEN, WORKING
@@ -30,9 +29,7 @@ from pipeline.settings import Settings
 
 log = get_logger(__name__)
 
-#: Time between two looks at a site; a post gets its parts within minutes.
-EVERY = timedelta(minutes=1)
-#: Posts that are remembered, as more than one part of a list has.
+#: Posts that are remembered at least, as more than one part of a list has.
 MOST_SEEN = 500
 
 
@@ -45,37 +42,37 @@ class SiteWatch:
     def work(self, database: Database) -> int:
         """Look at the sites that are due; returns how many."""
         looked = 0
-        while (site := database.run(claim_watched(EVERY))) is not None:
+        while (site := database.run(claim_watched())) is not None:
             try:
                 watched = asyncio.run(self._look(database, site))
             except PressroomError as error:
                 log.warning("site not watched", site=str(site.id), code=error.code)
                 watched = {**(site.watched or {}), "note": error.message}
-            database.run(note_watched(site, watched))
+            if watched != site.watched:
+                database.run(note_watched(site, watched))
             looked += 1
         return looked
 
     async def _look(self, database: Database, site: Site) -> Mapping[str, Any]:
         """Return how far the watch has come."""
         async with open_site(site, self._settings) as opened:
-            posts: Sequence[SitePost] = [one for one in (await opened.list_posts(None)).found if one.is_published]
+            posts = [one for one in await anext(opened.list_posts()) if one.is_published]
         known = site.watched or {}
         seen = dict.fromkeys(known.get("seen") or ())
         if known.get("seen") is not None:  # else: posts from before the watch are left alone
             new = [one for one in posts if one.target not in seen]
             begun = self._begin(database, site, new) if new else []
             if begun is None:
-                note = "New posts wait until the open run has been reviewed."
+                note = "New posts wait until you have reviewed the open run."
                 return {**known, "note": note}
-            found = [NewPost(one.target, one.url, one.title) for one in new]
-            database.run(add_posts(site.id, found, begun))
+            database.run(add_posts(site.id, new, begun))
         for post in database.run(list_posts(site.id, is_open=True, limit=MOST_SEEN)):
             if self._has_ended(database, post):
                 try:
                     self._end(database, site, post)
                 except PressroomError as error:  # all posts count as seen, or they would be paid for again
                     log.warning("post not told of", site=str(site.id), url=post.url, code=error.code)
-        return {"seen": list(dict.fromkeys([*(one.target for one in posts), *seen]))[:MOST_SEEN]}
+        return {"seen": list(dict.fromkeys([*(one.target for one in posts), *seen]))[: max(MOST_SEEN, len(posts))]}
 
     def _begin(self, database: Database, site: Site, posts: Sequence[SitePost]) -> list[UUID] | None:
         """Begin the runs of new posts; None: a person's run is open, and goes first."""

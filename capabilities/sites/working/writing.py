@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from capabilities.sites.changes import Change, note_outcome
-from capabilities.sites.connectors.connector import Connector, SiteTrouble, Values
-from capabilities.sites.markup import fill_alts, replaced
+from capabilities.sites.connectors.connector import Connector, Values
+from capabilities.sites.connectors.trouble import SiteTrouble
+from capabilities.sites.markup import fill_alts, is_same_text, put_back, replaced
+from capabilities.sites.runs import Run, renew
 from pipeline.database import Database
 
 #: Objects that are written at once: a shared host has few processes.
@@ -44,13 +46,14 @@ class PlainField:
     async def plan(self, site: Connector, change: Change, values: Values) -> Plan | Outcome:
         """Return what to write, or why nothing is."""
         now = values.get(change.field)
-        if now == change.proposed or (isinstance(now, list) and now == sorted(change.proposed)):
+        if change.state == "writing" and is_same_text(now, change.proposed):
+            # After a kill between the site's answer and our note.
             return Outcome("written", now)
-        # After a kill between the site's answer and our note, what stands there is what the site made of our text.
-        if change.state == "writing" and now != change.before:
-            return Outcome("written", now)
+        if is_same_text(now, change.proposed):
+            # Without `written`, undo leaves what is the site's own.
+            return Outcome("written", note="It already says this.")
         if now != change.before:
-            return Outcome("conflict", note=f"Somebody has changed it meanwhile; it stays: {str(now)[:SHOWN]!r}")
+            return Outcome("conflict", note=f"Somebody else changed it first, so it stays: {str(now)[:SHOWN]!r}")
         return Plan({change.field: change.proposed}, change.proposed)
 
     def settle(self, change: Change, plan: Plan, values: Values) -> Outcome:
@@ -60,17 +63,17 @@ class PlainField:
     async def undo(self, site: Connector, change: Change, values: Values) -> Outcome:
         """Restore what stood there."""
         now = values.get(change.field)
-        if now == change.before:
+        if now == change.before or change.written is None:
             return Outcome("undone")
-        if now != change.written and change.state != "writing":
-            return Outcome("conflict", note=f"Somebody has changed it since; it stays: {str(now)[:SHOWN]!r}")
+        if now != change.written and not (change.state == "writing" and is_same_text(now, change.written)):
+            return Outcome("conflict", note=f"Somebody changed it since, so it stays: {str(now)[:SHOWN]!r}")
         left = (await site.write(change.target, {change.field: change.before})).get(change.field)
-        note = None if left == change.before else f"The site has made of it: {str(left)[:SHOWN]!r}"
+        note = None if left == change.before else f"The site changed it to: {str(left)[:SHOWN]!r}"
         return Outcome("undone", note=note)
 
 
 class PostAlts:
-    """The `alt` of pictures in a post's content; `written` are pairs of an old and a new tag."""
+    """The `alt` of pictures in a post's content; `written` are pairs of an old and a new tag, in their order."""
 
     async def plan(self, site: Connector, change: Change, values: Values) -> Plan | Outcome:
         """Return the content with texts where pictures have none."""
@@ -79,7 +82,7 @@ class PostAlts:
         if not pairs:
             # After a kill, or because somebody has written texts of their own.
             return Outcome("written", before) if before else Outcome("skipped", note="All its pictures have texts.")
-        written = list(dict.fromkeys([*before, *pairs]))
+        written = [*pairs, *(pair for pair in before if pair not in pairs)]
         return Plan({"content": replaced(content, pairs)}, written)
 
     def settle(self, change: Change, plan: Plan, values: Values) -> Outcome:
@@ -90,7 +93,9 @@ class PostAlts:
     async def undo(self, site: Connector, change: Change, values: Values) -> Outcome:
         """Put the old tags back, wherever the new ones still stand."""
         content = values["content"]
-        restored = replaced(content, [(new, old) for old, new in change.written or ()])
+        restored = put_back(content, change.written or ())
+        if restored is None:
+            return Outcome("conflict", note="Somebody copied or removed one of these pictures since, so they stay.")
         if restored != content:
             await site.write(change.target, {"content": restored})
         return Outcome("undone")
@@ -105,10 +110,11 @@ class Field(Protocol):
 
 
 class Writer:
-    """Writes and undoes changes of one site; `special` are the fields that are not plain."""
+    """Writes and undoes changes of a run, until that is ended; `special` are the fields that are not plain."""
 
-    def __init__(self, database: Database, site: Connector, special: Mapping[str, Field]) -> None:
+    def __init__(self, database: Database, run: Run, site: Connector, special: Mapping[str, Field]) -> None:
         self._database = database
+        self._run = run
         self._site = site
         self._special = special
         self._plain: Field = PlainField()
@@ -131,7 +137,8 @@ class Writer:
         async def one(of_object: list[Change]) -> None:
             async with room:
                 for change in of_object:
-                    await self._one(change, do)
+                    if self._database.run(renew(self._run)):
+                        await self._one(change, do)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -143,7 +150,9 @@ class Writer:
     async def _one(self, change: Change, do: Callable[[Change, Values], Awaitable[Outcome]]) -> None:
         try:
             values = await self._site.read(change.target)
-            outcome = Outcome("gone", note="It was deleted.") if values is None else await do(change, values)
+            outcome = (
+                Outcome("gone", note="It was deleted on the site.") if values is None else await do(change, values)
+            )
         except SiteTrouble as trouble:
             if not trouble.of_target:
                 raise

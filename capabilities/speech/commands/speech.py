@@ -1,4 +1,4 @@
-"""`pressroom say` and `pressroom import-csv speech`, over the HTTP API."""
+"""`pressroom say`, over the HTTP API."""
 
 import os
 import sys
@@ -18,8 +18,6 @@ from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
 from pressroom.files import whole_file
 from scripts.commands import SERVICE, under
-from scripts.commands.import_csv import Column, DryRun, Errors, run_import
-from scripts.commands.import_csv import group as import_csv
 from scripts.options import Data, Language, ServiceUrl
 from scripts.service import JobBar, ask_service
 from scripts.terminal import check_outputs, tell
@@ -43,8 +41,6 @@ FORMATS: Mapping[str, Sequence[str]] = {
 #: A day of speech is converted in minutes.
 CONVERSION_LIMIT = timedelta(hours=1)
 
-Voice = Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")]
-
 
 def say(
     text: Annotated[
@@ -59,7 +55,7 @@ def say(
     ] = None,
     music: Annotated[Path | None, typer.Option(metavar="M.mp3", help="Background music.")] = None,
     language: Language = None,
-    voice: Voice = None,
+    voice: Annotated[str | None, typer.Option(help="A voice of GET /tts/voices.")] = None,
     speed: Annotated[float, typer.Option(min=0.25, max=4.0)] = 1.0,
     plain: Annotated[
         bool, typer.Option("--plain", help="Read pause marks, front matter and code blocks aloud.")
@@ -179,32 +175,6 @@ def _convert(joined: IO[bytes], output: Path, options: Sequence[str]) -> None:
     arguments = ["-f", "mp3", "-i", "fd:", "-map_metadata", "-1", *options, "-y", f"file:{output.absolute()}"]
     with find_ffmpeg(Settings()).start(arguments, stdin=joined, stdout=DEVNULL, time_limit=CONVERSION_LIMIT) as run:
         run.check()
-
-
-@import_csv.command("speech")
-def import_texts(
-    file: Annotated[Path, typer.Argument(metavar="TEXTS.csv")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the MP3s, named by their line.")],
-    column: Column = None,
-    header: Annotated[
-        bool | None, typer.Option(help="Take the first row as names of columns. Default: if one is called text.")
-    ] = None,
-    errors: Errors = None,
-    language: Language = None,
-    voice: Voice = None,
-    dry_run: DryRun = False,
-    url: ServiceUrl = None,
-    data: Data = None,
-) -> None:
-    """Speak texts into one MP3 per row. If stopped, run the same command again to continue."""
-    from capabilities.speech.commands.sheet import SpeechImport
-
-    fields = {"language": language, "voice_name": voice}
-    wanted = SpeechImport(file, column=column, has_header=header, out=out, errors=errors, fields=fields)
-    if header is None and not wanted.sheet.has_header:
-        # Nothing tells a name from a text, and a spoken text is paid for.
-        tell("the first row counts as a text; --header if it names the columns")
-    run_import(wanted, url, data, dry_run=dry_run)
 
 
 register = under(SERVICE, say)

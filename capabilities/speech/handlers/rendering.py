@@ -20,9 +20,9 @@ from workers.media.marks.marking import BY_RULES, TRAINED, Made
 Uttered = tuple[Sequence[Span], Utterance | None]
 
 
-def source_of(engine: str) -> str:
-    """Return the digital source type of an engine's sound."""
-    return BY_RULES if engine == FALLBACK else TRAINED
+def source_of(*engines: str) -> str:
+    """Return the digital source type of the sound of engines."""
+    return BY_RULES if set(engines) == {FALLBACK} else TRAINED
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,11 @@ SHARED = "pools"
 #: With less memory, a system is small without being told.
 LITTLE_BYTES = 1_500_000_000
 #: Settings of a small system unless its operator sets others: no further models, and none kept for long.
-DEFAULTS = {("models", "download"): "ask", ("transcription", "whisper", "idle_minutes"): "1"}
+DEFAULTS = {
+    ("models", "download"): "ask",
+    ("transcription", "whisper", "idle_minutes"): "1",
+    ("work", "rest_minutes"): "3",
+}
 
 
 def has_little_memory() -> bool:

@@ -47,7 +47,8 @@ def test_a_key_is_made_and_its_secret_shown_once(service: Service, client: Payer
     assert is_well_formed(secret)
     assert made | {"id": "", "created_at": ""} == {
         "id": "", "name": "Newsletter", "hint": secret[-4:], **LIMITS, "priority": "normal",
-        "credits_used_this_month": 0, "credits_held": 0, "created_at": "", "last_used_at": None,
+        "credits_used_this_month": 0, "credits_held": 0, "created_at": "", "last_used_at": None, "made_by": None,
+        "ends_with_person": False,
     }  # fmt: skip
     assert service.get(f"/keys/{made['id']}", client.api_key).json == made
     assert [key["name"] for key in service.get("/keys", client.api_key).json] == ["test", "Newsletter"]

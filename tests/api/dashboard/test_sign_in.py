@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from browser import Browser, hidden_field, sign_in
 from http_service import Answer, Service, start_service
-from payers import Payer, open_account
+from payers import Payer, open_account, owner_of
 
 from pipeline import lifecycle
 from pipeline.accounts.sessions import csrf_token_of, hash_token, make_token
@@ -39,8 +39,9 @@ def browser(proxied: Service) -> Browser:
 def owner(database: Database, email: str, *, password: str = PASSWORD) -> Payer:
     """Make an account with an e-mail and a password."""
     payer = open_account(database)
-    database.run(set_email(payer.account_id, email))
-    database.run_together(set_password(payer.account_id, password))
+    person = owner_of(database, payer)
+    database.run(set_email(person, email))
+    database.run_together(set_password(person, password))
     return payer
 
 
@@ -246,13 +247,13 @@ def test_a_new_password_wants_the_old_one_and_ends_other_sessions(browser: Brows
     assert send(browser, "kim@example.com", "five words in a row").status == 303
 
 
-def test_an_account_has_an_email_of_its_own(browser: Browser, api_database: Database) -> None:
+def test_a_person_has_an_email_of_their_own(browser: Browser, api_database: Database) -> None:
     owner(api_database, "lea@example.com")
     signed_in = sign_in(browser.service, api_database, open_account(api_database))
     form = {"email": "LEA@example.com", "password": PASSWORD}
     refused = signed_in.post("/dashboard/account", form)
     assert refused.status == 400
-    assert "Another account has the e-mail" in refused.body.decode()
+    assert "Another person has the e-mail" in refused.body.decode()
     assert signed_in.post("/dashboard/account", {**form, "email": "no address"}).status == 400
     assert signed_in.post("/dashboard/account", {"email": "lee@example.com", "password": ""}).status == 400
     assert signed_in.post("/dashboard/account", {**form, "email": "lee@example.com"}).status == 303

@@ -1,6 +1,5 @@
 """Multipart: files go straight into the store, and refused ones do not stay there."""
 
-import gzip
 import hashlib
 import shutil
 import socket
@@ -178,16 +177,6 @@ def test_a_form_that_is_not_as_it_must_be_is_refused_and_leaves_nothing(
         Statement("SELECT 1 FROM job WHERE account_id = %(account)s", {"account": client.account_id})
     )
     assert jobs == []
-
-
-def test_a_form_may_come_compressed(clean: Service, client: Payer) -> None:
-    body, content_type = form(TEXT, AUDIO, MUSIC)
-    headers = {"Content-Type": content_type, "Content-Encoding": "gzip", "X-API-Key": client.api_key}
-
-    answer = clean.request("POST", "/files-in", gzip.compress(body), {**headers, "Prefer": "respond-async"})
-
-    assert answer.status == 202, answer.body
-    assert {path.read_bytes() for path in uploads(clean)} == {b"RIFF-audio", b"ID3-music"}
 
 
 BROKEN = {

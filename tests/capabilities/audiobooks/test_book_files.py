@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import imageio_ffmpeg
+import numpy as np
 import pytest
 import tools
 from given_task import GivenTask
 from PIL import Image
 
 from capabilities.audiobooks.handlers.book_file import BookFileHandler
+from capabilities.audiobooks.handlers.joining import FRAME, HEAD, SAMPLE_RATE
 from capabilities.audiobooks.handlers.passage import PassageHandler
 from capabilities.audiobooks.kinds.audiobook import PassageInput, SpokenPassage
 from capabilities.audiobooks.kinds.book_file import BookFileInput, BookFormat, BookPart, MadeBook, is_acx
 from pipeline.settings import Settings
 from workers.engines.resources import Resources
+from workers.media.marks.verifying import verify_file
 
 CHECKER = "@likecoin/epubcheck-ts@0.7.0"
 TEXTS = (
@@ -61,10 +64,10 @@ def made(resources: Resources, spoken: Any, **fields: Any) -> tuple[MadeBook, by
     stored, passages = spoken
     titles = ("Night & day", "Two")
     parts = tuple(
-        BookPart(title=title, sounds=(one.artifact,), scripts=(one.script,))
+        BookPart(title=title, sounds=(one.artifact,), scripts=(one.script,), engines=one.engines)
         for title, one in zip(titles, passages, strict=True)
     )
-    given = BookFileInput(title='A "book" <1>', author="A & B", language="en", parts=parts, engine="espeak", **fields)
+    given = BookFileInput(title='A "book" <1>', author="A & B", language="en", parts=parts, report=True, **fields)
     handler = BookFileHandler(resources)
     handler.setup()
     (done,) = handler.run([Store(given, stored)])
@@ -142,6 +145,51 @@ def test_a_cover_is_in_each_file_of_sound(resources: Resources, spoken: Any, for
     probe = [imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-i", "-"]
     said = subprocess.run(probe, input=file, capture_output=True, check=False).stderr.decode()
     assert re.search(r"Video: (mjpeg|png).*60x80.*attached pic", said), said
+
+
+def test_chapters_encoded_apart_begin_where_the_m4b_says(resources: Resources, spoken: Any, tmp_path: Path) -> None:
+    book, encoded = made(resources, spoken, format="m4b")
+    (file := tmp_path / "book.m4b").write_bytes(encoded)
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", file, "-f", "s16le", "-"]
+    samples = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, "<i2")
+    frames = sum(round(chapter.seconds * SAMPLE_RATE / FRAME) for chapter in book.chapters)
+    assert len(samples) == pytest.approx(FRAME * frames, abs=2 * FRAME)
+    start = round(book.chapters[0].seconds * SAMPLE_RATE)
+    first = np.flatnonzero(np.abs(samples[start:]) > 300)[0] / SAMPLE_RATE
+    # The chapter before it is silent at its end, and so is this one at its head.
+    assert np.abs(samples[start - SAMPLE_RATE : start]).max() < 30
+    assert first == pytest.approx(HEAD.total_seconds(), abs=0.15)
+
+
+def test_a_long_chapter_ends_where_it_does(resources: Resources, spoken: Any, tmp_path: Path) -> None:
+    """Beyond 152 s, all later chapters began at the same moment."""
+    stored, (first, second) = spoken
+    parts = (BookPart(title="1", sounds=(first.artifact,) * 40), BookPart(title="2", sounds=(second.artifact,)))
+    handler = BookFileHandler(resources)
+    handler.setup()
+    (done,) = handler.run([Store(BookFileInput(parts=parts, report=True), stored)])
+    (file := tmp_path / "book.m4b").write_bytes(stored[done.output.artifact])
+    probe = [imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-i", file]
+    said = subprocess.run(probe, capture_output=True, text=True, check=False).stderr
+    starts = [float(start) for start in re.findall(r"Chapter #0:\d+: start ([\d.]+)", said)]
+    length = done.output.chapters[0].seconds
+    assert length > 200
+    assert starts == pytest.approx([0, length], abs=0.05)
+
+
+def test_the_mark_of_a_chapter_follows_who_spoke_it(resources: Resources, spoken: Any) -> None:
+    stored, (first, second) = spoken
+    parts = tuple(
+        BookPart(title=engine, sounds=(one.artifact,), scripts=(one.script,), engines=(engine,))
+        for one, engine in ((first, "espeak"), (second, "hibari"))
+    )
+    handler = BookFileHandler(resources)
+    handler.setup()
+    (done,) = handler.run([Store(BookFileInput(parts=parts, format="mp3"), stored)])
+    assert done.engine == "espeak + hibari"
+    with zipfile.ZipFile(io.BytesIO(stored[done.output.artifact])) as archive:
+        marks = [verify_file(io.BytesIO(archive.read(name))).source for name in archive.namelist()]
+    assert marks == ["algorithmicMedia", "trainedAlgorithmicMedia"]
 
 
 def picture() -> bytes:

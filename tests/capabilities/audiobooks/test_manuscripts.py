@@ -9,7 +9,13 @@ import pytest
 from capabilities.audiobooks.manuscripts import epub
 from capabilities.audiobooks.manuscripts.article import read_article
 from capabilities.audiobooks.manuscripts.manuscript import Manuscript, ManuscriptTooLong, ManuscriptUnreadable
-from capabilities.audiobooks.manuscripts.reading import MAX_DOCX_BYTES, MAX_MARKUP, read_manuscript
+from capabilities.audiobooks.manuscripts.reading import (
+    MAX_DOCX_BYTES,
+    MAX_DOCX_TAGS,
+    MAX_MARKS,
+    MAX_MARKUP,
+    read_manuscript,
+)
 
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
 <rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
@@ -137,6 +143,11 @@ def test_the_article_of_a_page_is_read_without_its_menus() -> None:
     assert not any(word in text for word in ("About us", "cookies"))
 
 
+def test_a_page_with_too_many_tags_is_refused() -> None:
+    with pytest.raises(ManuscriptUnreadable, match="The page has 100,001 tags"):
+        read_article(b"<p>" * 100_001, "https://example.org/", frozenset())
+
+
 def test_html_and_markdown_have_a_chapter_for_each_heading() -> None:
     markdown = "---\ndraft: true\n---\n# A book\n\n## One\n\nText *here*.\n\n```\ncode\n```\n\n## Two\n\nMore.\n"
     page = "<!doctype html><h1>A book</h1><h2>One</h2><p>Text here.</p><pre>code</pre><h2>Two</h2>More."
@@ -210,6 +221,8 @@ xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://ww
         (book(**{"OEBPS/one.xhtml": None}), "lacks its file 'OEBPS/one.xhtml'"),
         (book(**{"OEBPS/one.xhtml": "<p>" + "a" * (epub.MAX_DOCUMENT + 1)}), "more than 8 MB"),
         ("# A\n\n" + "a" * MAX_MARKUP, "4,194,304 characters"),
+        ("# A\n\n" + "*a* " * MAX_MARKS, "400,003 line ends and signs"),
+        (word(**{"word/styles.xml": "<a>" + "<w:p/>" * MAX_DOCX_TAGS + "</a>"}), "limit is 249,999. Send it in parts"),
         (word(**{"word/styles.xml": f"<!--{'-x' * 4_096}--><!DOCTYPE a><a/>"}), "declares entities"),
         (word(**{"word/notes.xml": "<!DOCTYPE a><a/>".encode("utf-16")}), "declares entities"),
         (word(**{"word/comments.xml": "<a>" + " " * MAX_DOCX_BYTES + "</a>"}), "more than 24 MB"),
@@ -229,6 +242,8 @@ xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://ww
         "lacking",
         "bomb",
         "markup",
+        "marks",
+        "docx-tags",
         "docx-style",
         "docx-utf16",
         "docx-bomb",

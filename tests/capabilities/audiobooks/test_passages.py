@@ -1,10 +1,16 @@
 """Passages: nothing is lost between them, and together they cost what one text costs."""
 
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from uuid import uuid4
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capabilities.audiobooks.kinds.audiobook import Audiobook, PassageInput, SpokenPassage
 from capabilities.audiobooks.kinds.passages import PASSAGE_CHARACTERS, passages_of, prices_of
 from capabilities.audiobooks.routes.books import priced
+from pipeline.kind import FinishedItem
 
 WORDS = st.lists(
     st.sampled_from(["word", "sentence.", "Ende!", "\n\n", "長い文。", "x" * 2_500]), min_size=1, max_size=900
@@ -37,3 +43,15 @@ def test_a_passage_ends_with_a_sentence_where_it_can() -> None:
     assert first.endswith("here.")
     assert len(first) > PASSAGE_CHARACTERS - 30
     assert second.startswith("One")
+
+
+def test_a_voice_that_spoke_in_place_of_another_is_told() -> None:
+    def item(text: str, voice: str, language: str = "en") -> FinishedItem[PassageInput, SpokenPassage]:
+        spoken = SpokenPassage(artifact="a", duration_seconds=1, voice=voice, language=language)
+        return FinishedItem(PassageInput(text=text, chapter=1), spoken, {}, 1, datetime.now(UTC))
+
+    items = [item("A.", "Heart"), item("B.", "espeak"), item("C.", "Heart"), item("D.", "Siwis", "fr")]
+    tagged = item('<voice name="Adam">E.</voice>', "Adam")
+    job = SimpleNamespace(id=uuid4(), credits_captured=1)
+    (warning,) = Audiobook().response(job, [*items, tagged]).media["warnings"]
+    assert warning.startswith("espeak spoke 1 passages (2) in place of Heart.")

@@ -12,19 +12,14 @@ from pathlib import Path
 import pytest
 from ran import Ran
 from search_engine import SearchEngine
-from systems import FAST, Running, clean_environment, command, only, system
+from systems import Running, clean_environment, command
 from waiting import wait_for
-
-from pipeline.accounts.ledger import discrepancies
-from pipeline.database import Database
 
 pytestmark = pytest.mark.system
 
 HERE, GONE = "https://e.example/here", "https://e.example/gone"
 #: Nothing here takes a tenth of it, unless it hangs.
 PATIENCE_SECONDS = 240
-#: A lease that a busy machine lets run out would have its URL asked for again, and that is what is counted here.
-SETTINGS = FAST | {"PRESSROOM_WORK__LEASE_SECONDS": "6", "PRESSROOM_SEARCH__FRESH_DAYS": "0"}
 
 
 @pytest.fixture(scope="module")
@@ -64,20 +59,6 @@ def wait_for_queries(engine: SearchEngine, count: int) -> None:
     wait_for(lambda: len(engine.asked) >= count)
 
 
-def listed_by_half(engine: SearchEngine, name: str) -> list[str]:
-    """Return 150 URLs of which the engine lists every second one."""
-    urls = [f"https://e.example/{name}{number}" for number in range(150)]
-    engine.pages |= set(urls[::2])
-    return urls
-
-
-def assert_asked_once(engine: SearchEngine) -> None:
-    """Every URL was asked for, and twice only what was on its way in the eight slots of a killed process."""
-    asked = [query for query in engine.queries() if "wikipedia" not in query]  # the control proves many at once
-    # One form for each that is listed, both for the others; a slot has both on its way at most.
-    assert 75 + 2 * 75 == len(set(asked)) <= len(asked) <= 75 + 2 * 75 + 2 * 8
-
-
 def exported(service: Running, job_id: str) -> list[dict[str, str]]:
     answer = service.ask(f"/indexing/jobs/{job_id}/export")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
@@ -96,28 +77,6 @@ def test_urls_are_checked_listed_and_exported(service: Running) -> None:
     assert [row["reason"] for row in exported(service, job_id)] == ["indexed", "not_indexed"]
     assert service.ask(f"/jobs/{job_id}/result").json == job
     assert service.ask(f"/jobs/{job_id}").json["credits"] == {"held": 2, "captured": 2, "released": 0}
-
-
-def test_a_restart_of_everything_in_the_middle_loses_and_repeats_nothing(tmp_path: Path, engine: SearchEngine) -> None:
-    extra = SETTINGS | engine.environment()
-    engine.asked.clear()
-    engine.delay = 0.05
-    try:
-        with system(tmp_path / "data", *only("search_check"), extra=extra) as killed:
-            job_id = create(killed, *listed_by_half(engine, "r"))
-            wait_for_queries(engine, 40)
-            killed.process.kill()
-            killed.process.wait()
-        with system(tmp_path / "data", *only("search_check"), extra=extra) as again:
-            again.key = killed.key
-            job = wait(again, job_id)
-            with Database(again.database_url) as database:
-                assert database.run(discrepancies()) == []
-    finally:
-        engine.delay = 0.0
-
-    assert (job["processed_urls"], job["indexed_count"], job["failed_count"]) == (150, 75, 0)
-    assert_asked_once(engine)
 
 
 def test_a_cancelled_job_keeps_what_it_has(service: Running, engine: SearchEngine) -> None:
@@ -189,18 +148,3 @@ def test_a_stopped_import_goes_on(
     results = list(csv.DictReader((tmp_path / "many.results.csv").read_text().splitlines()))
     assert [int(row["line"]) for row in results] == list(range(1, 61))
     assert int(service.ask("/indexing/jobs").headers["X-Total-Count"]) == jobs_before + 6
-
-
-def test_texts_of_a_csv_file_become_recordings(import_csv: Callable[..., Ran], tmp_path: Path) -> None:
-    file, out = tmp_path / "texts.csv", tmp_path / "spoken"
-    file.write_bytes("text\nOne caf\u00e9.\nTwo.\n".encode("latin-1"))
-
-    done = import_csv("speech", str(file), "--out", str(out))
-
-    assert done.code == 0, done.err
-    assert sorted(path.name for path in out.iterdir()) == ["000002.mp3", "000003.mp3", "import.journal", "results.csv"]
-
-    again = import_csv("speech", str(file), "--out", str(out), "--language", "de")
-
-    assert again.code == 1
-    assert "Choose another folder" in again.err

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import pytest
 from sites_fixtures import silence
 
-from capabilities.sites.connectors.connector import Connector, SiteFacts, SiteTrouble
+from capabilities.sites.connectors.connector import Connector, SiteFacts
+from capabilities.sites.connectors.trouble import SiteTrouble
 
 #: Runs a coroutine function with a fresh connector.
 With = Callable[[Callable[[Connector], Coroutine[Any, Any, Any]]], Any]
@@ -27,15 +28,8 @@ class ConnectorSuite:
 
     def test_its_lists_end_and_name_each_object_once(self, with_site: With, post: str) -> None:
         async def read(site: Connector) -> list[Any]:
-            found: list[Any] = []
-            for part_of in (site.list_posts, site.list_pictures):
-                cursor: str | None = None
-                while True:
-                    part = await part_of(cursor)
-                    found += part.found
-                    if (cursor := part.cursor) is None:
-                        break
-            return found
+            posts = [one async for some in site.list_posts() for one in some]
+            return posts + [one async for some in site.list_pictures() for one in some]
 
         targets = [one.target for one in with_site(read)]
         assert post in targets

@@ -11,8 +11,8 @@ from web_server import WebServer, web_server
 from wordpress_site import WordPress, image_block
 
 from capabilities.sites.connectors import open_connector, wordpress
-from capabilities.sites.connectors.connector import Connector, SiteFacts, SiteTrouble
-from capabilities.sites.working.finding import parts_of
+from capabilities.sites.connectors.connector import Connector, SiteFacts
+from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.settings.fields import FetchSettings
 
 OPEN = FetchSettings(allow_networks="127.0.0.0/8")
@@ -71,7 +71,7 @@ def test_a_library_is_read_a_page_at_a_time_each_picture_once(
 
     async def read(site: Connector) -> list[list[str]]:
         await site.look_up()
-        return [[one.target for one in part] async for part in parts_of(site.list_pictures)]
+        return [[one.target for one in part] async for part in site.list_pictures()]
 
     found = run_with("wordpress", site_wordpress.url, login, SiteFacts())(read)
     assert found == [added[:2], added[2:4], added[4:]]
@@ -102,6 +102,19 @@ class TestFeed(ConnectorSuite):
         return "http://127.0.0.1/never"
 
 
+SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{one}</loc></url></urlset>"""
+
+
+class TestSitemap(TestFeed):
+    @pytest.fixture
+    def feed(self) -> Iterator[WebServer]:
+        with web_server() as running:
+            parts = f"<sitemapindex><sitemap><loc>{running.url('/part.xml')}</loc></sitemap></sitemapindex>"
+            running.serve("/feed", parts.encode(), "application/xml")
+            running.serve("/part.xml", SITEMAP.format(one=running.url("/tide")).encode(), "application/xml")
+            yield running
+
+
 def refusal(with_site: With, do: Callable[[Connector], Any] = lambda site: site.look_up()) -> SiteTrouble:
     with pytest.raises(SiteTrouble) as raised:
         with_site(do)
@@ -127,8 +140,8 @@ def test_a_user_who_may_write_nothing_is_told_by_the_abilities(site_wordpress: W
 @pytest.mark.parametrize(
     ("status", "body", "code", "said"),
     [
-        (200, b"<html>Please sign in</html>", "site_no_json", "with a web page in place of JSON (HTTP 200)"),
-        (403, b"<html>Checking your browser</html>", "site_no_json", "A login page or a firewall stands before it"),
+        (200, b"<html>Please sign in</html>", "site_no_json", "with a web page instead of JSON (HTTP 200)"),
+        (403, b"<html>Checking your browser</html>", "site_no_json", "A login page or a firewall blocks the way"),
         (200, b'{"hello": 1}', "site_not_wordpress", "shows no WordPress REST API"),
         (503, b"busy", "site_unavailable", "answers with HTTP 503"),
     ],

@@ -1,6 +1,8 @@
 """The connector of Ghost on a real Ghost 6 (`make ghost`)."""
 
 import json
+import sqlite3
+import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -11,10 +13,13 @@ from ghost_site import Ghost, image, words
 from sites_fixtures import picture
 from test_connectors import run_with
 from tools import skip
+from waiting import wait_for
+from webhook_receiver import webhook_receiver
 
-from capabilities.sites.connectors.connector import Connector, SiteFacts, SiteTrouble
+from capabilities.sites.connectors.connector import Connector, SiteFacts
+from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.markup import fill_alts, replaced
-from capabilities.sites.working.finding import find_pictures
+from capabilities.sites.working.finding import find_pictures, find_posts
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +56,13 @@ def test_pictures_in_posts_and_covers_get_texts_and_a_post_a_player_and_all_is_p
         with_site(lambda site, n=n: site.upload(f"boat{n}.jpg", picture(n), "image/jpeg")) for n in (1, 2)
     ]
     sound, _ = with_site(lambda site: site.upload("spoken.mp3", b"ID3\x04" + bytes(400), "audio/mpeg"))
-    made = site_ghost.add_post("Regatta", image(boat), words('Boats "race".'), image(fog, "Fog"), feature_image=fog)
+    card = {"type": "html", "version": 1, "html": f'<p>Tide <img src="{fog}" alt=""></p>'}  # its picture is no card
+    cards = (card, image(boat), words('Boats "race".'), image(fog, "Fog"))
+    made = site_ghost.add_post("Regatta", *cards, feature_image=fog)
     post, before = f"posts/{made['id']}", site_ghost.read_post(made["id"])
 
     async def found(site: Connector) -> dict[str, Any]:
-        changes = [one async for some in find_pictures(site, {"posts": [post]}, lambda: None) for one in some]
+        changes = [one async for some in find_pictures(site, {"posts": [post]}) for one in some]
         return {one.target: one.about["posts"] for one in changes}
 
     assert with_site(found) == {f"picture/{boat}": [post], f"cover/{post}": []}
@@ -94,3 +101,34 @@ def test_a_wrong_key_is_told_in_one_line(site_ghost: Ghost) -> None:
         with pytest.raises(SiteTrouble) as caught:
             run_with("ghost", site_ghost.url, {"password": key}, SiteFacts())(lambda site: site.look_up())
         assert caught.value.code == code
+
+
+def test_a_post_of_the_old_editor_is_refused_before_it_costs_anything(site_ghost: Ghost, with_site: With) -> None:
+    mobiledoc = {"version": "0.3.1", "atoms": [], "cards": [["image", {"src": f"{site_ghost.url}/old.jpg"}]],
+                 "markups": [], "sections": [[1, "p", [[0, [], 0, "Boats race."]]], [10, 0]]}  # fmt: skip
+    number = site_ghost.add_post("Old", words("Boats race."))["id"]
+    with sqlite3.connect(site_ghost.rows) as rows:  # its API makes no such post any more
+        rows.execute("UPDATE posts SET lexical = NULL, mobiledoc = ? WHERE id = ?", (json.dumps(mobiledoc), number))
+    made = f"posts/{number}"
+
+    async def found(site: Connector) -> list[Any]:
+        facts, options = await site.look_up(), {"posts": [made], "parts": ["excerpt", "audio"]}
+        posts = [one async for some in find_posts(site, options, facts) for one in some]
+        return [one async for some in find_pictures(site, {"posts": [made]}) for one in some] + posts
+
+    assert [(one.field, bool(one.refusal)) for one in with_site(found)] == [("excerpt", False), ("audio", True)]
+
+
+def test_a_site_calls_when_a_post_is_published_until_nobody_is_there(site_ghost: Ghost, with_site: With) -> None:
+    with webhook_receiver() as service:
+        service.answers = [(204, {}), (410, {})]
+        for _ in range(2):
+            with_site(lambda site: site.subscribe(service.url))
+        for number in (1, 2):
+            site_ghost.add_post("News", words("Boats race."))
+            wait_for(lambda number=number: len(service.events) == number)
+        time.sleep(1)
+        site_ghost.add_post("Last", words("Boats race."))
+        time.sleep(2)
+
+    assert len(service.events) == 2

@@ -1,6 +1,8 @@
 """`pressroom site alt-text` on a real WordPress: proposed, reviewed, written, resumed and undone."""
 
+import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -108,7 +110,7 @@ def test_nothing_is_written_before_a_person_accepts_it_and_edits_are_kept(
 
 
 def test_an_edited_list_that_can_not_be_read_changes_nothing() -> None:
-    with pytest.raises(InvalidRequest, match="no line of the list"):
+    with pytest.raises(InvalidRequest, match="not a line with number"):
         read_decisions("7 no tab", [])
     assert read_decisions("# only comments\n", []) == {}
 
@@ -206,7 +208,7 @@ def test_a_sweep_that_is_killed_anywhere_goes_on_and_charges_once(
     media = [site_wordpress.add_picture(f"boat{n}.jpg", picture(n)) for n in range(4)]
     site_wordpress.add_post("Regatta", "".join(map(image_block, media)))
     before = snapshot(site_wordpress)
-    real = {name: getattr(Connector, name) for name in ("list_pictures", "write")}
+    real = {name: getattr(Connector, name) for name in ("look_up", "write")}
     calls = dict.fromkeys(real, 0)
 
     def dying(name: str) -> Any:
@@ -243,6 +245,32 @@ def test_a_sweep_that_is_killed_anywhere_goes_on_and_charges_once(
     assert snapshot(site_wordpress) == before
 
 
+def test_a_slow_site_keeps_its_run_claimed_and_an_undo_meanwhile_stops_the_writing(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_site()
+    media = [site_wordpress.add_picture(f"boat{n}.jpg", picture(n))["id"] for n in range(2)]
+    run = begin(system)
+    monkeypatch.setattr("capabilities.sites.runs.CLAIM", timedelta(seconds=0.3))
+    monkeypatch.setattr("capabilities.sites.working.site_runs.KEEP", timedelta(seconds=0.1))
+    monkeypatch.setattr("capabilities.sites.working.writing.AT_ONCE", 1)
+    real, sent, others = Connector.write, list[str](), list[Run | None]()
+
+    async def slow(site: Connector, target: str, values: Any) -> Any:
+        sent.append(values["alt_text"])
+        if len(sent) == 1:
+            await asyncio.sleep(0.6)  # twice the claim
+            others.append(system.database.run(runs.claim_run()))
+            system.database.run(runs.begin_undo(system.site().id))
+        return await real(site, target, values)
+
+    monkeypatch.setattr(Connector, "write", slow)
+    assert write(system, run).state == "undone"
+    assert others == [None]
+    assert sent == ["A boat called boat0", ""]
+    assert [site_wordpress.alt_text(one) for one in media] == ["", ""]
+
+
 def test_a_revoked_password_stops_the_run_with_one_line_and_it_goes_on_with_a_new_one(
     add_site: Callable[..., Ran], pressroom: Pressroom, running: System, site_wordpress: WordPress
 ) -> None:
@@ -257,7 +285,7 @@ def test_a_revoked_password_stops_the_run_with_one_line_and_it_goes_on_with_a_ne
     ran = pressroom("site", "alt-text", "harbour", "--yes")
 
     assert ran.code == 1
-    assert "does not take the application password" in ran.err
+    assert "rejects the application password" in ran.err
     add_site()
     assert pressroom("site", "alt-text", "harbour", "--yes").out.endswith("done written=1\n")
     assert site_wordpress.alt_text(medium) == "A boat called boat1"

@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from uuid import UUID
 
 import pytest
 from browser import Browser, sign_in
@@ -12,11 +13,17 @@ from sites_fixtures import DUE, Engine, picture
 from spoken_posts import add_site
 from wordpress_site import WordPress
 
+from capabilities.sites.runs import read_run
+from capabilities.sites.sites import claim_watched, list_sites
 from capabilities.sites.working.site_runs import SiteRuns
-from pipeline.database import Database
+from pipeline.database import Database, Statement
 from pipeline.settings import Settings
 
 SITES = "/dashboard/sites"
+#: Watched sites were looked at twenty seconds ago.
+WATCHED_BEFORE: Statement[int] = Statement(
+    "UPDATE site SET watch_at = now() + interval '40 seconds' WHERE watch IS NOT NULL RETURNING id", {}, len
+)
 HOSTILE = "<img src=x onerror=alert(1)>\"'"
 
 
@@ -44,7 +51,7 @@ def system(
 
 
 def login(site: WordPress, **fields: str) -> dict[str, Any]:
-    return {"url": site.url, "user": "admin", "password": site.passwords["admin"], **fields}
+    return {"connector": "wordpress", "url": site.url, "user": "admin", "password": site.passwords["admin"], **fields}
 
 
 def words_of(body: bytes) -> str:
@@ -58,7 +65,7 @@ def test_texts_are_reviewed_written_and_undone_in_the_dashboard(
     added = browser.post(SITES, login(site_wordpress))
     assert added.status == 303, added.body
     site = added.headers["location"]
-    assert "It can be given: alt text, content" in words_of(browser.get(site).body)
+    assert "Can change: alt text, content" in words_of(browser.get(site).body)
     run = browser.post(site, {"language": "en"}).headers["location"]
     system()
 
@@ -85,10 +92,10 @@ def test_texts_are_reviewed_written_and_undone_in_the_dashboard(
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"password": "wrong"}, "does not take the application password"),
-        ({"password": ""}, "an application password of it"),
+        ({"password": "wrong"}, "rejects the application password"),
+        ({"password": ""}, "Enter a user name and application password"),
         ({"url": "http://10.0.0.1"}, "let the operator allow its network"),
-        ({"url": "not an address"}, "is no address"),
+        ({"url": "not an address"}, "is not an address"),
     ],
 )
 def test_a_site_that_can_not_be_added_is_told_and_its_password_is_not_repeated(
@@ -99,6 +106,38 @@ def test_a_site_that_can_not_be_added_is_told_and_its_password_is_not_repeated(
     assert answer.status == 400
     assert said in words_of(answer.body)
     assert site_wordpress.passwords["admin"] not in answer.body.decode()
+
+
+def test_parts_of_posts_and_a_watch_are_begun_in_the_dashboard_and_its_site_can_call(
+    browser: Browser, site_wordpress: WordPress, api_database: Database, open_service: Service
+) -> None:
+    site_wordpress.add_post("Regatta", "<p>Boats race.</p>")
+    site = browser.post(SITES, login(site_wordpress)).headers["location"]
+    number = site.rpartition("/")[2]
+    assert browser.post(site, {"action": "posts"}).status == 400
+    assert browser.post(site, {"action": "watch", "part": ["music"]}).status == 400
+
+    run = browser.post(site, {"action": "posts", "part": ["audio", "tags"]}).headers["location"]
+    found = api_database.run(read_run(UUID(run.rpartition("/")[2])))
+    assert found is not None
+    assert (found.task, found.options) == ("posts", {"parts": ["tags", "audio"]})
+
+    called = f"/sites/{number}/published"
+    assert open_service.request("POST", called).status == 410
+    assert browser.post(site, {"action": "watch", "part": ["excerpt"], "index": "yes"}).status == 303
+    assert "every minute and adds: excerpt. It tells search engines" in words_of(browser.get(site).body)
+    (watched,) = [one for one in api_database.run(list_sites()) if str(one.id) == number]
+    assert watched.watch == {"parts": ["excerpt"], "alt_text": False, "index": True, "at_least": 0.7}
+    claimed = api_database.run(claim_watched())
+    assert claimed is not None
+    assert open_service.request("POST", called).status == 204
+    assert api_database.run(claim_watched()) is None  # it was looked at seconds ago
+    api_database.run(WATCHED_BEFORE)
+    open_service.request("POST", called)
+    assert api_database.run(claim_watched()) is not None
+    assert browser.post(site, {"action": "end_watch"}).status == 303
+    assert open_service.request("POST", called).status == 410
+    assert open_service.request("POST", "/sites/none/published").status == 410
 
 
 def test_a_podcast_is_made_with_a_category_of_the_list_and_ended(

@@ -11,11 +11,12 @@ from sites_fixtures import System, picture, spent
 from test_site_alt_texts import settle
 from wordpress_site import WordPress
 
-from capabilities.sites import runs
+from capabilities.sites import feeds, runs
 from capabilities.sites.changes import list_changes, review
 from capabilities.sites.runs import Run
+from capabilities.sites.working.feeding import SiteFeeds
 from pipeline.lifecycle import ClaimedItem, Outcome
-from pipeline.storage.artifacts import Artifacts, open_store
+from pipeline.storage.artifacts import Artifacts, episode_key, open_store
 
 #: Eight frames of silence: MPEG 1, layer III, 128 kbit/s at 44.1 kHz.
 MP3 = b"ID3\x04" + bytes(6) + 8 * (b"\xff\xfb\x90\x00" + bytes(413))
@@ -28,6 +29,7 @@ class Desk:
     def __init__(self, system: System) -> None:
         self.artifacts = Artifacts(open_store(system.settings))
         self.category = "Harbour"
+        self.confidence: float | None = 0.8
         self.asked: list[dict[str, Any]] = []
 
     def make(self, item: ClaimedItem) -> Outcome:
@@ -44,7 +46,8 @@ class Desk:
             }  # fmt: skip
             output = {
                 "images": [image], "excerpt": "Boats “race” & win.", "category": self.category, "language": "en",
-                "category_confidence": 0.8, "tags": ["boats", "Fish & chips"], "warnings": [], "generated_at": "now",
+                "category_confidence": self.confidence, "tags": ["boats", "Fish & chips"], "warnings": [],
+                "generated_at": "now",
             }  # fmt: skip
         return Outcome(item.item_id, "done", item.price, output, engine="made-up")
 
@@ -79,6 +82,8 @@ def test_a_post_gets_what_was_chosen_is_seen_before_and_undone(
     site_wordpress: WordPress, payer: Payer,
 ) -> None:  # fmt: skip
     site_wordpress.ask("POST", "/categories", {"name": "Harbour"})
+    for name in ("Boats", "Race", "Ferry"):
+        site_wordpress.ask("POST", "/tags", {"name": name})
     add_site()
     post = site_wordpress.add_post("Regatta", "<!-- wp:paragraph -->\n<p>Boats \\ race.</p>\n<!-- /wp:paragraph -->")
     draft = site_wordpress.add_post("Draft", "<p>Not yet.</p>", status="draft")
@@ -99,7 +104,9 @@ def test_a_post_gets_what_was_chosen_is_seen_before_and_undone(
     after = fields(site_wordpress, post["id"])
     names = {one["id"]: one["name"] for one in site_wordpress.ask("GET", "/tags?per_page=100")}
     assert after["excerpt"] == "Boats “race” & win."
-    assert sorted(names[number] for number in after["tags"]) == ["Fish &amp; chips", "boats"]
+    # Its own tags that the post mentions, in its own spelling; and then the engine's.
+    assert [one.proposed for one in changes if one.field == "tags"] == [["Boats", "Race", "Fish & chips"]]
+    assert sorted(names[number] for number in after["tags"]) == ["Boats", "Fish &amp; chips", "Race"]
     assert site_wordpress.ask("GET", f"/categories/{after['categories'][0]}")["name"] == "Harbour"
     assert site_wordpress.alt_text(after["featured_media"]) == "Waves in blue"
     assert after["content"].startswith("<!-- wp:audio")
@@ -166,3 +173,54 @@ def test_a_cover_that_somebody_has_chosen_meanwhile_stays_and_one_post_can_be_na
     assert change.state == "conflict"
     assert fields(site_wordpress, post["id"])["featured_media"] == theirs
     assert files(site_wordpress) == ["image/jpeg"]
+
+
+def test_without_a_confidence_nothing_is_written_without_a_person_and_audio_has_one(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    desk.confidence = None
+    site_wordpress.add_post("Regatta", "<p>Boats race.</p>")
+
+    run = begin(system, at_least=0)
+
+    found = {one.field: one.state for one in system.database.run(list_changes(run.id))}
+    assert found == {**dict.fromkeys(PARTS, "proposed"), "audio": "written"}
+
+
+def test_a_post_that_is_too_long_to_speak_is_told_and_costs_nothing(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress, payer: Payer
+) -> None:
+    add_site()
+    site_wordpress.add_post("Regatta", f"<p>{'Boats race. ' * 2_000}</p>")
+
+    run = begin(system, parts=["audio"], at_least=0)
+
+    (change,) = system.database.run(list_changes(run.id))
+    assert (change.state, desk.asked, spent(system.database, payer.account_id)) == ("failed", [], 0)
+    assert "audio takes at most 20,000" in str(change.note)
+
+
+def test_a_spoken_draft_becomes_an_episode_when_it_is_published_and_gets_its_later_cover(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    post = site_wordpress.add_post("Regatta", "<p>Boats race.</p>", status="draft")
+    site = system.site().id
+    system.database.run(feeds.make_feed(site, "https://press.example/feeds", {"category": "News", "image": ""}))
+    begin(system, parts=["audio"], posts=[f"posts/{post['id']}"], at_least=0)
+    SiteFeeds(system.settings).work(system.database)
+    assert system.database.run(feeds.list_episodes(site)) == []
+
+    site_wordpress.ask("POST", f"/posts/{post['id']}", {"status": "publish"})
+    chore = SiteFeeds(system.settings)
+    chore.work(system.database)
+
+    (episode,) = system.database.run(feeds.list_episodes(site))
+    assert episode.about["page_url"] == site_wordpress.ask("GET", f"/posts/{post['id']}")["link"]
+    assert (episode.about["published_at"] is None, episode.cover) == (False, None)
+    begin(system, parts=["cover"], at_least=0)
+    chore.work(system.database)
+    (episode,) = system.database.run(feeds.list_episodes(site))
+    assert episode.cover == "cover.jpg"
+    assert desk.artifacts.get(episode_key(episode.id, "cover.jpg")) == picture(9)

@@ -59,7 +59,7 @@ def test_new_posts_get_texts_for_their_pictures_and_a_monitor_and_old_ones_are_l
     assert texts() == ["", "A boat called boat2", "A boat called boat3"]
     assert [name for name, *_ in monitored(system, payer)] == ["Later", "New"]
     assert "Choose what new posts get" in pressroom("site", "watch", "harbour").err
-    assert pressroom("site", "watch", "harbour", "--off").out == "harbour is not watched\n"
+    assert pressroom("site", "watch", "harbour", "--off").out == "harbour is no longer watched\n"
     system.database.run(SITE_DUE)
     assert SiteWatch(system.settings).work(system.database) == 0
 
@@ -67,25 +67,30 @@ def test_new_posts_get_texts_for_their_pictures_and_a_monitor_and_old_ones_are_l
 FEED = """<rss version="2.0"><channel><title>Harbour</title>{items}</channel></rss>"""
 
 
-def test_a_feed_is_only_read_and_its_new_posts_are_monitored(
-    pressroom: Pressroom, system: System, payer: Payer
+SITEMAP = """<urlset>{items}</urlset>"""
+
+
+@pytest.mark.parametrize("form", [FEED, SITEMAP])
+def test_a_feed_or_sitemap_is_only_read_and_its_new_posts_are_monitored(
+    pressroom: Pressroom, system: System, payer: Payer, form: str
 ) -> None:
+    item = "<item><title>{path}</title><link>{url}</link></item>" if form is FEED else "<url><loc>{url}</loc></url>"
     with web_server() as site:
 
         def publish(*paths: str) -> None:
-            items = "".join(f"<item><title>{path}</title><link>{site.url(path)}</link></item>" for path in paths)
-            site.serve("/feed", FEED.format(items=items).encode(), "application/rss+xml")
+            items = "".join(item.format(path=path, url=site.url(path)) for path in paths)
+            site.serve("/feed", form.format(items=items).encode(), "application/rss+xml")
 
         publish("/one")
         assert pressroom("site", "add", site.url("/feed"), "--name", "feed").code == 0
-        assert "can't be given anything" in pressroom("site", "alt-text", "feed").err
-        assert "can't be given excerpt" in pressroom("site", "watch", "feed", "--part", "excerpt").err
+        assert "can't change alt_text on feed" in pressroom("site", "alt-text", "feed").err
+        assert "can't change excerpt on feed" in pressroom("site", "watch", "feed", "--part", "excerpt").err
         assert pressroom("site", "watch", "feed", "--index").code == 0
         look(system)
         publish("/two", "/one")
         look(system)
 
-    assert monitored(system, payer) == [("/two", 1, True)]
+    assert monitored(system, payer) == [("/two" if form is FEED else None, 1, True)]
 
 
 def test_search_engines_are_told_of_a_new_post_once_and_its_row_knows_what_followed(

@@ -250,7 +250,7 @@ def test_what_is_no_recording_is_refused_and_costs_nothing(service: Running, tmp
         "too large": b"\0" * (25 * MIB + 1),
     }
     send(service, wav(SENTENCE))
-    before, workers = balance(service), service.workers("transcription")
+    before, workers = balance(service), service.pids("transcription")
     needed = memory(workers[0])
 
     answers = {name: send(service, file) for name, file in files.items()}
@@ -263,7 +263,7 @@ def test_what_is_no_recording_is_refused_and_costs_nothing(service: Running, tmp
     }
     assert balance(service) == before
     wait_for_no_uploads(service)
-    assert service.workers("transcription") == workers
+    assert service.pids("transcription") == workers
     assert memory(workers[0]) - needed < 100 * MIB
 
 
@@ -327,7 +327,7 @@ def wait_for_progress(service: Running, job_id: str, *, seconds: float) -> None:
 def test_a_worker_that_is_killed_costs_a_window_and_neither_a_word_nor_a_credit(service: Running) -> None:
     recording = wav(LONG)
     whole = send(service, recording, {"response_format": "verbose_json"}).json
-    [worker] = service.workers("transcription")
+    [worker] = service.pids("transcription")
     job_id = send(service, recording, {"response_format": "verbose_json"}, Prefer="respond-async").json["id"]
     wait_for_progress(service, job_id, seconds=1)
     assert kill(worker)

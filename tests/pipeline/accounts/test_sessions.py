@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from argon2 import extract_parameters
-from payers import Payer
+from payers import Payer, owner_of
 from servers import WAITS_FOR_US
 
 from pipeline import lifecycle
@@ -17,7 +17,7 @@ from pipeline.accounts.passwords import (
     hash_password,
     is_password,
 )
-from pipeline.accounts.sessions import Owner, begin_session, find_owner_by_id, make_token
+from pipeline.accounts.sessions import Person, begin_session, find_owner, make_token
 from pipeline.accounts.sign_in import add_link, set_password, use_link
 from pipeline.database import Database, Statement
 
@@ -25,9 +25,9 @@ LASTS = timedelta(hours=1)
 OLD, NEW = "four words in a row", "five words in a row"
 
 
-def checked(database: Database, payer: Payer) -> Owner:
-    """Return what signing in reads of the account before it checks the password."""
-    owner = database.run(find_owner_by_id(payer.account_id))
+def checked(database: Database, payer: Payer) -> Person:
+    """Return what signing in reads of the owner before it checks the password."""
+    owner = database.run(find_owner(payer.account_id))
     assert owner is not None
     return owner
 
@@ -38,7 +38,7 @@ def sessions(database: Database) -> int:
 
 @pytest.fixture
 def owned(database: Database, payer: Payer) -> Payer:
-    database.run_together(set_password(payer.account_id, OLD))
+    database.run_together(set_password(owner_of(database, payer), OLD))
     return payer
 
 
@@ -48,11 +48,11 @@ def test_a_password_that_has_changed_since_it_was_checked_signs_nobody_in(
 ) -> None:
     owner = checked(database, owned)
     if change == "password":
-        database.run_together(set_password(owned.account_id, NEW))
+        database.run_together(set_password(owner_of(database, owned), NEW))
     else:
         database.run(lifecycle.suspend_account(owned.account_id, suspended=True))
 
-    assert not database.run(begin_session(owned.account_id, make_token(), lasts=LASTS, checked=owner))
+    assert not database.run(begin_session(owner.id, owned.account_id, make_token(), lasts=LASTS, checked=owner))
     assert sessions(database) == 0
 
 
@@ -62,8 +62,8 @@ def test_a_new_password_waits_for_who_is_just_signing_in_and_signs_them_out(
     owner = checked(database, owned)
     with ThreadPoolExecutor() as threads, Database(database_url) as other:
         with database.transaction() as signing_in:
-            assert signing_in.run(begin_session(owned.account_id, make_token(), lasts=LASTS, checked=owner))
-            changing = threads.submit(other.run_together, set_password(owned.account_id, NEW))
+            assert signing_in.run(begin_session(owner.id, owned.account_id, make_token(), lasts=LASTS, checked=owner))
+            changing = threads.submit(other.run_together, set_password(owner.id, NEW))
             while not signing_in.run(Statement(WAITS_FOR_US)):
                 assert not changing.done()
         *_, ended = changing.result(timeout=60)
@@ -75,7 +75,7 @@ def test_a_new_password_waits_for_who_is_just_signing_in_and_signs_them_out(
 def test_a_new_password_ends_links_that_sign_in(database: Database, owned: Payer) -> None:
     token = make_token()
     database.run(add_link(owned.account_id, token, lasts=LASTS))
-    database.run_together(set_password(owned.account_id, NEW))
+    database.run_together(set_password(owner_of(database, owned), NEW))
     assert database.run(use_link(token)) is None
 
 

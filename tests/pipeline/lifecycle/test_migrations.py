@@ -21,7 +21,7 @@ from pipeline import lifecycle
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
 from pipeline.lifecycle import Outcome
-from pipeline.lifecycle.migrations import alembic_config, migrate
+from pipeline.lifecycle.migrations import alembic_config, migrate, new_tables
 from pipeline.lifecycle.schema import is_up_to_date, newest_revision
 
 
@@ -98,6 +98,26 @@ def described(url: str) -> set[tuple[str, ...]]:
                 UNION ALL SELECT 'alembic_version', 'version_num', 'character varying NO NO'
             """).fetchall()
         )
+
+
+def test_who_signed_in_to_an_account_becomes_its_owner_and_stays_signed_in(empty_url):
+    with new_tables(empty_url, "0039") as before:
+        (account,) = before.execute(
+            "INSERT INTO account (name, tier, email, password_hash) VALUES ('Acme', 'pro', 'a@x.example', 'hash')"
+            " RETURNING id"
+        ).fetchone()
+        before.execute(
+            "INSERT INTO session (token_hash, account_id, expires_at) VALUES ('t', %s, 'infinity')", [account]
+        )
+    migrate(empty_url)
+
+    with psycopg.connect(empty_url) as connection:
+        found = connection.execute(
+            "SELECT p.name, p.email, p.password_hash, m.role, a.email, a.password_hash FROM session s"
+            " JOIN membership m USING (account_id, person_id) JOIN person p ON p.id = m.person_id"
+            " JOIN account a ON a.id = m.account_id"
+        ).fetchall()
+    assert found == [("Acme", "a@x.example", "hash", "owner", None, None)]
 
 
 def test_there_is_one_line_of_migrations(database_url):

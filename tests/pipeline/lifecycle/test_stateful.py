@@ -16,7 +16,7 @@ def test_any_sequence_of_calls_does_what_the_model_does(make_database):
         run_state_machine_as_test(
             lambda: LifecycleMachine(connection),
             settings=settings(
-                max_examples=100,
+                max_examples=60,
                 stateful_step_count=50,
                 derandomize=True,
                 database=None,

@@ -72,25 +72,6 @@ def test_the_shim_becomes_the_program_in_a_session_of_its_own():
     assert run.stdout == "True True True\n"
 
 
-@linux
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_a_child_of_a_supervised_master_lives_however_it_was_made(method: str):
-    """Dramatiq forks its workers, and on Python 3.14 has a server fork them."""
-    code = f"""
-        import multiprocessing
-        from pipeline.operations.child_processes import die_with_parent
-
-        if __name__ == "__main__":
-            child = multiprocessing.get_context("{method}").Process(target=die_with_parent)
-            child.start()
-            child.join()
-            print(child.exitcode)
-    """
-    argv = shimmed([sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)])
-    run = subprocess.run(argv, env=environment(), capture_output=True, text=True, check=True)
-    assert run.stdout == "0\n"
-
-
 def test_a_program_that_can_not_be_run_is_reported_in_one_line():
     run = subprocess.run(shimmed(["/no/such/program"]), capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (1, "/no/such/program can't be run: No such file or directory\n")
@@ -115,16 +96,3 @@ def test_grandchildren_made_by_a_plain_fork_die_with_the_master():
         assert os.getpgid(child) == process.pid
         process.kill()
     wait_for_end(child)
-
-
-def test_a_handler_takes_no_second_signal_at_once_but_one_a_second_later():
-    run = output_of("""
-        import os, signal, time
-        from pipeline.operations.child_processes import AGAIN_SECONDS, take_once
-        signal.signal(signal.SIGTERM, lambda *_: print("taken", flush=True))
-        take_once(signal.SIGTERM, also=lambda: print("also", end=" ", flush=True))
-        for pause in (0, 0, AGAIN_SECONDS, 0):
-            time.sleep(pause)
-            os.kill(os.getpid(), signal.SIGTERM)
-    """)
-    assert (run.returncode, run.stdout) == (0, "also taken\n" * 2)

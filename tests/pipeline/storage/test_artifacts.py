@@ -296,12 +296,12 @@ def test_a_store_that_is_down_is_said_to_be_and_works_again_later(s3: S3Server, 
 
 
 def test_a_store_may_take_as_long_as_it_likes_while_it_sends(s3: S3Server, on_server: Settings) -> None:
-    on_server.store.silence_seconds = 2
+    on_server.store.silence_seconds = 1
     store = open_store(on_server)
     artifacts = Artifacts(store)
     key = key_for(TODAY)
     artifacts.put(key, b"0123456789")
-    s3.pause_seconds = 0.4
+    s3.pause_seconds = 0.15
     try:
         assert artifacts.get(key) == b"0123456789"
         assert asyncio.run(read(artifacts, key)) == (10, b"0123456789")

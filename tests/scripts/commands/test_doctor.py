@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from payers import Payer
 from ran import Ran
-from search_engine import search_engine
 
 from capabilities.index_check import doctor
 from capabilities.index_check.engines.search.keyed_apis import Serper
@@ -87,6 +86,9 @@ def test_the_doctor_tells_which_search_provider_rests(
     monkeypatch.setenv("PRESSROOM_SEARCH__PROVIDERS", "duckduckgo")
     name = DuckDuckGo.from_settings(Settings()).pace_name
     database.run(pacing.add_providers([name]))
+    assert "ok search: duckduckgo set up; it has not been asked within the hour" in said_by(pressroom("doctor"))
+    database.run(note(name, Event.ANSWERED, Settings().search))
+    assert "ok search: duckduckgo ready, it answered 0 min ago" in said_by(pressroom("doctor"))
     database.run(note(name, Event.BLOCKED, Settings().search, reason="captcha"))
 
     said = said_by(pressroom("doctor"))
@@ -116,33 +118,13 @@ def test_the_doctor_tells_whose_account_is_empty_and_what_helps(
     assert "canary" not in said
 
 
-def test_a_provider_that_is_silent_is_asked_and_the_answer_is_for_all(
-    pressroom: Callable[..., Ran], monkeypatch: Any
-) -> None:
-    with search_engine() as engine:
-        for name, value in engine.environment(providers="duckduckgo,serper").items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("PRESSROOM_SEARCH__SERPER__API_KEY", "canary-key")
-
-        said = said_by(pressroom("doctor"))
-        again = said_by(pressroom("doctor"))
-        engine.always = "captcha"
-        paid = said_by(pressroom("doctor", "--ask"))
-
-    assert "ok search: duckduckgo ready, it answered just now" in said
-    assert "-- search: serper set up, but it has not answered within the hour" in said
-    assert "ok search: duckduckgo ready, it answered 0 min ago" in again
-    assert "-- search: serper asked just now:" in paid
-    assert [provider for _, provider, _ in engine.asked] == ["duckduckgo", "serper"]
-
-
 def test_the_doctor_says_what_would_start_while_the_system_is_off(
     pressroom: Callable[..., Ran], monkeypatch: Any
 ) -> None:
     monkeypatch.delenv("DATABASE_URL")
     monkeypatch.delenv("REDIS_URL")
 
-    ran = pressroom("doctor", "--no-ask")
+    ran = pressroom("doctor")
 
     said = said_by(ran)
     assert ran.code == 0

@@ -57,9 +57,7 @@ def test_a_spreadsheet_is_read_as_a_csv_file_is(tmp_path: Path) -> None:
     book.create_sheet("other").append(["https://other.example"])
     book.save(tmp_path / "urls.xlsx")
 
-    wanted = IndexCheckImport(
-        tmp_path / "urls.xlsx", column=None, out=None, errors=None, batch=10, fields={}, has_header=None
-    )
+    wanted = IndexCheckImport(tmp_path / "urls.xlsx", column=None, out=None, errors=None, batch=10, fields={})
     assert [(row.line, row.value) for row in wanted.sheet.rows()] == [
         (2, "https://a.example/1"),
         (4, "https://a.example/2"),

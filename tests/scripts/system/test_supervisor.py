@@ -321,43 +321,6 @@ def arguments(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
 
 
-WORKERS = """
-from pipeline.operations.child_processes import die_with_parent
-die_with_parent()
-import dramatiq
-from dramatiq.brokers.stub import StubBroker
-broker = StubBroker(middleware=[])
-broker.declare_queue("synthesis")
-dramatiq.set_broker(broker)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("victim", ["supervisor", "master"])
-def test_no_dramatiq_worker_outlives_its_master_or_the_supervisor(mark: str, tmp_path: Path, victim: str):
-    (tmp_path / "some_workers.py").write_text(WORKERS)
-    argv = (sys.executable, "-P", "-m", "dramatiq", "some_workers", "-Q", "synthesis", "-p", "1", "-t", "1")
-    with start_supervisor(mark, {"synthesis": argv}, path=str(tmp_path)) as supervisor:
-        found = wait_for(mark, 6)  # the supervisor, its reaper, two masters, two workers
-        if victim == "master":
-            master = next(pid for pid in found if parent(pid) == supervisor.pid and children(pid))
-            (worker,) = children(master)
-            os.kill(master, signal.SIGKILL)
-            wait_for_end(worker)
-            assert len(wait_for(mark, 6)) == 6, "the supervisor started another"
-        supervisor.kill()
-    for pid in marked(mark):
-        wait_for_end(pid)
-
-
-def parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
 def test_the_supervisor_stays_small():
     """The decision to write our own counts on it (docs/decisions/0005)."""
     assert len((ROOT / "scripts" / "system" / "supervisor.py").read_text().splitlines()) <= 200

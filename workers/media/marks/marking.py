@@ -46,8 +46,13 @@ SOURCES = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 TRAINED, BY_RULES, MIXED = "trainedAlgorithmicMedia", "algorithmicMedia", "composite"
 #: The label of our own assertion.
 ASSERTION = "org.pressroom.made"
-#: Without pictures of pictures, and without reading the file again.
-C2PA_SETTINGS = {"builder": {"thumbnail": {"enabled": False}}, "verify": {"verify_after_sign": False}}
+#: Without pictures of pictures, and without reading the file again. By default, a file takes twice its size of memory:
+#: so copies of more than 16 MB are on the disk, and the sound of an M4B is hashed in pieces of 4 MB.
+C2PA_SETTINGS = {
+    "builder": {"thumbnail": {"enabled": False}},
+    "verify": {"verify_after_sign": False},
+    "core": {"backing_store_memory_threshold_in_mb": 16, "merkle_tree_chunk_size_in_kb": 4_096},
+}
 
 
 class NotMarked(PressroomError):

@@ -18,6 +18,7 @@ from api.services.services import Services
 from api.services.sessions import SIGN_IN
 from pipeline import lifecycle
 from pipeline.accounts.accounts import TIERS, new_account
+from pipeline.accounts.audit import Action, Actor, noted
 from pipeline.accounts.keys import revoke_key
 from pipeline.accounts.sessions import Session, make_token
 from pipeline.accounts.sign_in import add_link, set_email
@@ -126,7 +127,7 @@ class OperatorAccountPage(Resource):
         """Carry a change out; returns what was done. Raises InvalidRequest."""
         match form.text("change"):
             case "top-up":
-                return await self._top_up(account, form)
+                return await self._top_up(account, form, session)
             case "tier":
                 return await self._set_tier(account, form.text("tier"))
             case "suspend" if account.id == session.account_id:
@@ -140,12 +141,14 @@ class OperatorAccountPage(Resource):
             case other:
                 raise InvalidRequest(f"There is no change {other[:20]!r}.")
 
-    async def _top_up(self, account: AccountSummary, form: Form) -> str:
+    async def _top_up(self, account: AccountSummary, form: Form, session: Session) -> str:
         granted, note = read_credits(form.text("credits")), form.text("note")
         if len(note) > MAX_NOTE:
             raise InvalidRequest(f"The note has {len(note)} characters; it may have {MAX_NOTE}.")
         try:
-            balance = await self._services.database.run(lifecycle.grant_credits(account.id, granted, note or None))
+            by = Actor(account.id, session.person_id)
+            grant = lifecycle.grant_credits(account.id, granted, note or None)
+            balance = await self._services.database.run(noted(grant, by, Action.CREDITS_ADDED, f"{granted:,}"))
         except CheckViolation as error:
             raise InvalidRequest(f"The account has fewer than {-granted:,} credits to take back.") from error
         except NumericValueOutOfRange as error:
@@ -182,15 +185,15 @@ async def make_account(services: Services, form: Form) -> tuple[UUID, str]:
     token = make_token()
     changes: list[Statement[Any]] = [opening, revoke_key(opened.key.id), invite(services, opened.id, token)]
     try:
-        await services.database.run_together([*changes, *([set_email(opened.id, email)] if email else [])])
+        await services.database.run_together([*changes, *([set_email(opened.owner_id, email)] if email else [])])
     except UniqueViolation as error:
-        raise Conflict(f"Another account has the e-mail {email}.") from error
+        raise Conflict(f"Another person has the e-mail {email}.") from error
     except NumericValueOutOfRange as error:
         raise InvalidRequest("The balance would be larger than it can be.") from error
     return opened.id, token
 
 
-def invite(services: Services, account_id: UUID, token: str) -> Statement[None]:
+def invite(services: Services, account_id: UUID, token: str) -> Statement[bool]:
     """Keep a link that signs an account's owner in once."""
     return add_link(account_id, token, lasts=timedelta(hours=services.settings.dashboard.sign_in_link_hours))
 

@@ -7,7 +7,6 @@ from typing import Any
 ENGINES: Mapping[str, str] = {
     "serper": "capabilities.index_check.engines.search.keyed_apis:Serper",
     "serpapi": "capabilities.index_check.engines.search.keyed_apis:SerpApi",
-    "dataforseo": "capabilities.index_check.engines.search.dataforseo:DataForSeo",
     "brave_api": "capabilities.index_check.engines.search.keyed_apis:BraveApi",
     "searxng": "capabilities.index_check.engines.search.searxng:Searxng",
     "duckduckgo": "capabilities.index_check.engines.search.result_pages:DuckDuckGo",
@@ -24,8 +23,7 @@ def advise(providers: Sequence[Any]) -> Iterator[str]:
             " time: a page that they miss may still be indexed"
         )
     if ready and "google" not in apis:
-        keys = ("SERPER", "SERPAPI", "DATAFORSEO")
         yield (
-            f"nobody answers for Google: set {' or '.join(f'PRESSROOM_SEARCH__{key}__API_KEY' for key in keys)}"
+            "nobody answers for Google: set PRESSROOM_SEARCH__SERPER__API_KEY or PRESSROOM_SEARCH__SERPAPI__API_KEY"
             "; for sites of your own, run `pressroom search-console connect`"
         )

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-#: In order of preference: IndexNow has no quota, and reaches more search engines than Bing.
 ENGINES: Mapping[str, str] = {
     "indexnow": "capabilities.index_check.engines.submission.indexnow:IndexNow",
-    "bing_submit": "capabilities.index_check.engines.submission.bing_submit:BingSubmit",
 }
 #: Codes of accepted submissions; `received`: the site's key is still to be validated.
 TAKEN = frozenset(("accepted", "received"))

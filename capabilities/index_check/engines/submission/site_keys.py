@@ -27,27 +27,17 @@ LIMIT_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class SiteKey:
-    """A key, and the address of its file unless that is at the site's root."""
+    """A key; its file is at the site's root."""
 
     key: str = field(repr=False)
-    location: str | None = None
 
     def file(self, site: SubmittedSite) -> str:
-        return self.location or f"{site.origin}/{self.key}.txt"
-
-    def shown(self, site: SubmittedSite) -> str:
-        """Return that address without the key, which is for the operator alone."""
-        return self.location or f"{site.origin}/KEY.txt"
-
-    def covers(self, url: str) -> bool:
-        """Return whether the key counts for a URL: a file in a folder counts for that folder alone."""
-        if self.location is None:
-            return True
-        return URL(url).raw_path.startswith(URL(self.location).raw_path.rpartition("/")[0] + "/")
+        return f"{site.origin}/{self.key}.txt"
 
     def remedy(self, site: SubmittedSite) -> str:
+        # Without the key, which is for the operator alone.
         return (
-            f"Serve a text file with the site's IndexNow key, and nothing else, at {self.shown(site)}; "
+            f"Serve a text file with the site's IndexNow key, and nothing else, at {site.origin}/KEY.txt; "
             f"to check it, the operator runs `pressroom indexnow check {site.host if site.is_secure else site.origin}`."
         )
 
@@ -97,20 +87,15 @@ class KeyFiles:
 
 
 def _read(entry: str) -> tuple[str, SiteKey]:
-    host, _, rest = entry.partition("=")
-    key, _, location = rest.partition("=")
+    host, _, key = entry.partition("=")
     where = f"{PREFIX}KEYS, {host.strip()[:80]!a}"
     try:
         named = URL(f"https://{host.strip()}")
-        place = URL(location.strip()) if location.strip() else None
     except ValueError as error:
-        raise NotReady(f"{where}: this is no host or URL. {EXAMPLE}") from error
+        raise NotReady(f"{where}: this is no host. {EXAMPLE}") from error
     if named.path != "/" or not named.host or named.raw_query_string:
         raise NotReady(f"{where}: this is no host. {EXAMPLE}")
-    name = named.host_port_subcomponent or ""
-    if place is not None and (place.scheme not in ("http", "https") or place.host_port_subcomponent != name):
-        raise NotReady(f"{where}: the key's file must be at an address of that host, http or https.")
-    return name, SiteKey(_key(key.strip(), where), str(place) if place is not None else None)
+    return named.host_port_subcomponent or "", SiteKey(_key(key.strip(), where))
 
 
 def _key(key: str, where: str) -> str:

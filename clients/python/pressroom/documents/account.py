@@ -45,6 +45,8 @@ class Key(Document):
     priority: str = "normal"  #: of its requests that name none
     credits_used_this_month: int | None = None
     credits_held: int | None = None
+    made_by: str | None = None  #: e-mail or name of the person who made it
+    ends_with_person: bool = False  #: revoked when they leave the account
     created_at: datetime
     last_used_at: datetime | None = None
 

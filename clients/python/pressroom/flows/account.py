@@ -45,10 +45,11 @@ def create_key(
     credits_per_month: int | None = None,
     routes: Sequence[str] | None = None,
     priority: Literal["low", "normal", "high"] | None = None,
+    ends_with_person: bool | None = None,
 ) -> Flow[Key]:
     """Create a key; its secret is in this answer only."""
     limits = {"requests_per_minute": requests_per_minute, "credits_per_month": credits_per_month, "routes": routes}
-    fields = given({"name": name, **limits, "priority": priority})
+    fields = given({"name": name, **limits, "priority": priority, "ends_with_person": ends_with_person})
     answer = yield from service.ask(Ask("POST", "/keys", fields=fields, repeatable=False))
     return Key.read(answer.json)
 

@@ -1,9 +1,6 @@
-"""`pressroom search-console` and `bing-webmaster`: access is asked for, kept encrypted, listed and forgotten."""
+"""`pressroom search-console`: access is asked for, kept encrypted, listed and forgotten."""
 
 import json
-import threading
-import urllib.request
-import webbrowser
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +10,7 @@ from uuid import uuid4
 import pytest
 from payers import Payer
 from ran import Ran
-from site_services import BING_KEY, EMAIL, SiteServices, site_services
+from site_services import EMAIL, SiteServices, site_services
 
 from capabilities.index_check.sites import connections
 from pipeline.accounts.secret_box import SecretBox
@@ -22,7 +19,6 @@ from pipeline.settings import Settings
 
 Pressroom = Callable[..., Ran]
 DOMAIN, PREFIX = "sc-domain:e.example", "https://e.example/blog/"
-CLIENT = {"installed": {"client_id": "client-1", "client_secret": "client-secret-1", "auth_uri": "http://127.0.0.1:9/"}}
 
 
 @pytest.fixture
@@ -31,7 +27,6 @@ def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[SiteServices]:
         for name, value in running.environment().items():
             monkeypatch.setenv(name, value)
         running.sites |= {DOMAIN: "siteOwner", PREFIX: "siteFullUser", "https://not.example/": "siteUnverifiedUser"}
-        running.bing_sites |= {"https://e.example/": True, "https://not.example/": False}
         yield running
 
 
@@ -43,31 +38,9 @@ def key_file(services: SiteServices, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def client_file(tmp_path: Path) -> str:
-    file = tmp_path / "client.json"
-    file.write_text(json.dumps(CLIENT))
-    return str(file)
-
-
-@pytest.fixture
 def connect(pressroom: Pressroom, services: SiteServices, key_file: str, payer: Payer) -> Pressroom:
     """A function that connects the service account."""
     return partial(pressroom, "search-console", "connect", "--service-account", key_file)
-
-
-class Person:
-    """A browser and its person, who consents; the address is all that they are given."""
-
-    def open(self, url: str, **_: Any) -> bool:
-        threading.Thread(target=lambda: urllib.request.urlopen(url).close()).start()
-        return True
-
-
-@pytest.fixture
-def person(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webbrowser, "get", lambda *_: Person())
-    # oauthlib wants https; the double has none.
-    monkeypatch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")
 
 
 def stored(database: Database, tmp_path: Path) -> dict[str, Any]:
@@ -104,37 +77,14 @@ def test_two_connections_of_an_account_are_told_apart_by_their_names(connect: Pr
     assert [(one.name, one.properties) for one in found] == [("Ann", (DOMAIN,)), ("Bob", (PREFIX,))]
 
 
-def test_a_person_consents_in_a_browser(
-    pressroom: Pressroom,
-    services: SiteServices,
-    client_file: str,
-    database: Database,
-    payer: Payer,
-    tmp_path: Path,
-    person: None,
-) -> None:
-    ran = pressroom("search-console", "connect", "--client", client_file)
-
-    assert ran.code == 0
-    assert services.grants == ["authorization_code", "refresh_token"]
-    assert stored(database, tmp_path) == {
-        "type": "authorized_user",
-        "client_id": "client-1",
-        "client_secret": "client-secret-1",
-        "refresh_token": "refresh-1",
-    }
-    assert "refresh-1" not in ran.out + ran.err
-
-
-@pytest.mark.parametrize("content", ["nonsense", "[]", "{}", '{"type": "service_account"}', '{"web": {}}'])
-@pytest.mark.parametrize("option", ["--service-account", "--client"])
+@pytest.mark.parametrize("content", ["nonsense", "[]", "{}", '{"type": "service_account"}'])
 def test_files_that_are_none_are_refused_with_a_reason(
-    pressroom: Pressroom, services: SiteServices, tmp_path: Path, payer: Payer, option: str, content: str
+    pressroom: Pressroom, services: SiteServices, tmp_path: Path, payer: Payer, content: str
 ) -> None:
     file = tmp_path / "wrong.json"
     file.write_text(content)
 
-    ran = pressroom("search-console", "connect", option, str(file))
+    ran = pressroom("search-console", "connect", "--service-account", str(file))
 
     assert ran.code == 1
     assert "Traceback" not in ran.err
@@ -178,34 +128,11 @@ def test_what_is_disconnected_is_gone_with_its_credentials(
     connect()
     (connection,) = database.run(connections.list_connections())
 
-    assert "no connection" in pressroom("bing-webmaster", "disconnect", str(connection.id)).err
     assert EMAIL in pressroom("search-console", "disconnect", str(connection.id)).out
 
     assert database.run(connections.list_connections()) == []
     assert database.run(connections.sites_of(payer.account_id)) == []
     assert pressroom("search-console", "disconnect", str(connection.id)).code == 1
-
-
-def test_bings_key_is_read_from_the_environment_and_kept(
-    pressroom: Pressroom,
-    services: SiteServices,
-    database: Database,
-    payer: Payer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert "BING_WEBMASTER_KEY" in pressroom("bing-webmaster", "connect", "--no-ask").err
-    monkeypatch.setenv("BING_WEBMASTER_KEY", "f" * 32)
-    assert "Bing answered InvalidApiKey" in pressroom("bing-webmaster", "connect").err
-    monkeypatch.setenv("BING_WEBMASTER_KEY", BING_KEY)
-
-    ran = pressroom("bing-webmaster", "connect")
-
-    assert ran.code == 0
-    assert BING_KEY not in ran.out + ran.err
-    (connection,) = database.run(connections.list_connections())
-    assert (connection.service, connection.properties) == ("bing_webmaster", ("https://e.example/",))
-    assert stored(database, tmp_path) == {"api_key": BING_KEY}
 
 
 def test_the_doctor_tells_of_connected_sites_their_quota_and_faults(

@@ -47,7 +47,7 @@ def test_a_fresh_answer_is_used_while_its_provider_is_out_of_use(start: Start, e
     assert len(engine.asked) == 1
 
 
-@pytest.mark.parametrize("provider", ["duckduckgo", "bing", "searxng", "brave_api", "serper", "serpapi", "dataforseo"])
+@pytest.mark.parametrize("provider", ["duckduckgo", "bing", "searxng", "brave_api", "serper", "serpapi"])
 def test_every_provider_finds_a_page_and_misses_another(start: Start, engine: SearchEngine, provider: str) -> None:
     listed, other = start(provider).check(HERE, GONE)
 

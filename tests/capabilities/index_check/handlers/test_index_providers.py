@@ -14,8 +14,6 @@ REFUSALS = [
     ("serper", NO_CREDITS),
     ("brave_api", NO_KEY),
     ("serpapi", '429 {"error": "Your account has run out of searches."}'),
-    ("dataforseo", '200 {"status_code": 20000, "tasks": [{"status_code": 40210, "result": null}]}'),
-    ("dataforseo", '401 {"status_code": 40100, "status_message": "You are not authorized."}'),
 ]
 MANY = [f"https://e.example/{number}" for number in range(25)]
 
@@ -62,16 +60,16 @@ def test_three_faulty_queries_in_a_row_are_enough_for_a_job(start: Start, engine
 
 
 def test_a_request_that_names_an_index_is_answered_from_no_other(start: Start, engine: SearchEngine) -> None:
-    engine.broken.update({"serper": "404", "serpapi": "404"})
-    pool = start("duckduckgo,serper,serpapi,dataforseo,bing")
+    engine.broken["serper"] = "404"
+    pool = start("duckduckgo,serper,serpapi,bing")
 
     (item,) = pool.check(HERE, index="google")
 
-    assert [name for _, name, _ in engine.asked] == ["serper", "serpapi", "dataforseo"]
+    assert [name for _, name, _ in engine.asked] == ["serper", "serpapi"]
     found = raw_result_of(item)
-    assert (found["reason"], found["provider"], found["index"]) == ("indexed", "dataforseo", "google")
+    assert (found["reason"], found["provider"], found["index"]) == ("indexed", "serpapi", "google")
 
-    engine.broken["dataforseo"] = "404"
+    engine.broken["serpapi"] = "404"
     (item,) = pool.check(GONE, index="google")
     assert (reason_of(item), item.captured) == ("error", 0)
     assert {"duckduckgo", "bing"}.isdisjoint(name for _, name, _ in engine.asked)

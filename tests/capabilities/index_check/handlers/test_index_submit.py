@@ -22,7 +22,7 @@ from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
 from pipeline.settings import Settings
 from workers.engines.resources import Resources
-from workers.handler import Done, Retry
+from workers.handler import Done, Failed, Retry
 
 Begin = Callable[..., SubmitPool]
 
@@ -41,11 +41,9 @@ def begin(
 ) -> Iterator[Begin]:
     pools: list[SubmitPool] = []
 
-    def make(*names: str, **more: Any) -> SubmitPool:
+    def make(**more: Any) -> SubmitPool:
         payer = open_account(database, credits=100_000)
-        pools.append(
-            SubmitPool(database, redis_url, tmp_path, payer, index_database_url, **engines.settings(*names, **more))
-        )
+        pools.append(SubmitPool(database, redis_url, tmp_path, payer, index_database_url, **engines.settings(**more)))
         return pools[-1]
 
     yield make
@@ -123,47 +121,12 @@ def test_a_site_without_its_key_fails_alone(begin: Begin, engines: ToldEngines) 
     assert (job.state, job.credits_captured) == ("partial", 1)
 
 
-def test_the_next_engine_takes_what_the_first_does_not(begin: Begin, engines: ToldEngines) -> None:
-    del engines.files[engines.here, f"/{KEY}.txt"]
-    engines.quota[f"http://{engines.here}"] = 2
-
-    job, items = begin("indexnow", "bing_submit").tell(*engines.urls(3))
-
-    assert reasons(items) == ["submitted", "submitted", "error"]
-    assert raw_result_of(items[0])["provider"] == "bing_submit"
-    # The engine that is preferred says what its operator or site can mend.
-    assert raw_result_of(items[2])["code"] == "key_invalid"
-    assert job.credits_captured == 2
-
-
-def test_an_engine_that_may_take_it_later_is_asked_again(begin: Begin, engines: ToldEngines) -> None:
-    del engines.files[engines.here, f"/{KEY}.txt"]
-    pool = begin("indexnow", "bing_submit")
-    engines.quota[f"http://{engines.here}"], engines.bing_error = 1, 4
-    job_id = pool.submit(*engines.urls(1))
-    pool.drain(lambda: pool.items(job_id)[0].state == "waiting")
-    engines.bing_error = None
-
-    pool.finish(job_id)
-
-    assert reasons(pool.items(job_id)) == ["submitted"]
-
-
 def test_a_url_that_can_not_be_sent_fails_alone(begin: Begin, engines: ToldEngines) -> None:
     pool = begin()
 
     job, items = pool.tell(*engines.urls(1), "no url")
 
     assert (codes(items), job.credits_captured) == ({"accepted", "url_invalid"}, 1)
-
-
-def test_a_request_may_name_its_engine(begin: Begin, engines: ToldEngines) -> None:
-    engines.quota[f"http://{engines.here}"] = 1
-
-    job, items = begin("indexnow", "bing_submit").tell(*engines.urls(2), engine="bing_submit")
-
-    assert (reasons(items), engines.calls) == (["submitted", "rate_limited"], 0)
-    assert (codes(items), job.credits_captured) == ({"accepted", "quota"}, 1)
 
 
 def test_a_site_that_no_engine_is_set_up_for_is_told_so(begin: Begin, engines: ToldEngines) -> None:
@@ -197,16 +160,15 @@ def test_where_nothing_is_set_up_nothing_is_claimed(begin: Begin, engines: ToldE
     pool.runner.drain()
 
     assert pool.items(job_id)[0].state == "ready"
-    assert {(offer.engine, offer.ready) for offer in pool.handlers[0].offers()} == {
-        ("indexnow", False),
-        ("bing_submit", False),
-    }
+    assert [(offer.engine, offer.ready) for offer in pool.handlers[0].offers()] == [("indexnow", False)]
 
 
-class Faulty:
-    """An engine with a fault in its code, at one site."""
+class Engine:
+    """An engine that refuses one site, and has a fault in its code at another."""
 
-    name = "faulty"
+    def __init__(self, name: str, refuses: str = "") -> None:
+        self.name = name
+        self._refuses = refuses
 
     def covers(self, site: SubmittedSite) -> bool:
         return True
@@ -214,18 +176,38 @@ class Faulty:
     def submit(self, site: SubmittedSite, urls: Sequence[str]) -> Sequence[SubmissionVerdict]:
         if site.host == "broken.example":
             raise ZeroDivisionError
-        return [SubmissionVerdict("accepted")] * len(urls)
+        return [SubmissionVerdict("key_invalid" if site.host == self._refuses else "accepted")] * len(urls)
 
 
-class FaultyFamily:
-    engines = (Faulty(),)
+class TwoEngines:
+    engines = (Engine("first", refuses="other.example"), Engine("second"))
 
 
-def test_a_fault_at_one_site_costs_the_others_nothing() -> None:
-    handler = IndexSubmitHandler(Resources(Settings()), family=FaultyFamily())
+@pytest.fixture
+def two_engines() -> IndexSubmitHandler:
+    return IndexSubmitHandler(Resources(Settings()), family=TwoEngines())
+
+
+def test_the_next_engine_takes_what_the_first_does_not_and_a_request_may_name_its_engine(
+    two_engines: IndexSubmitHandler,
+) -> None:
+    inputs = [
+        UrlInput(url="https://other.example/"),
+        UrlInput(url="https://well.example/"),
+        UrlInput(url="https://well.example/", engine="second"),
+        UrlInput(url="https://other.example/", engine="first"),
+    ]
+
+    *taken, refused = two_engines.run([GivenTask(one) for one in inputs])
+
+    assert [one.engine for one in taken if isinstance(one, Done)] == ["second", "first", "second"]
+    assert isinstance(refused, Failed)
+
+
+def test_a_fault_at_one_site_costs_the_others_nothing(two_engines: IndexSubmitHandler) -> None:
     tasks = [GivenTask(UrlInput(url=f"https://{host}.example/")) for host in ("broken", "well")]
 
-    first, second = handler.run(tasks)
+    first, second = two_engines.run(tasks)
 
     assert isinstance(first, Retry)
     assert isinstance(second, Done)

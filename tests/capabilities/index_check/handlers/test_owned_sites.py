@@ -11,11 +11,11 @@ import pytest
 from index_pools import Pool, Start, raw_result_of
 from payers import Payer, open_account
 from search_engine import SearchEngine
-from site_services import BING_KEY, EMAIL, INDEXED, SiteServices, site_services
+from site_services import EMAIL, INDEXED, SiteServices, site_services
 
 from capabilities.index_check.results.jobs import OWNED_LANE
 from capabilities.index_check.sites import connections, site_quota
-from capabilities.index_check.sites.connections import BING_WEBMASTER, SEARCH_CONSOLE, OwnedSite
+from capabilities.index_check.sites.connections import SEARCH_CONSOLE, OwnedSite
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import Database
 from pipeline.lifecycle.jobs import Item
@@ -48,15 +48,6 @@ def payer(database: Database, services: SiteServices) -> Payer:
     return open_account(database)
 
 
-def connect(pool: Pool, credentials: dict[str, str], service: str, *sites: str, payer: Payer | None = None) -> UUID:
-    """Connect sites as the command does."""
-    sealed = SecretBox(pool.settings).seal(json.dumps(credentials).encode())
-    account = (payer or pool.payer).account_id
-    made = pool.database.run(connections.connect(account, service, EMAIL, sealed, sites))
-    assert made is not None
-    return made
-
-
 def check(pool: Pool, *urls: str, payer: Payer | None = None, **fields: Any) -> list[dict[str, Any]]:
     """Have URLs checked, and return what their records say."""
     return [shown(item) for item in pool.check(*urls, payer=payer, **fields)]
@@ -67,7 +58,12 @@ def shown(item: Item) -> dict[str, Any]:
 
 
 def google(pool: Pool, services: SiteServices, *sites: str, payer: Payer | None = None) -> UUID:
-    return connect(pool, services.service_account(), SEARCH_CONSOLE, *(sites or (DOMAIN,)), payer=payer)
+    """Connect sites as the command does."""
+    sealed = SecretBox(pool.settings).seal(json.dumps(services.service_account()).encode())
+    account = (payer or pool.payer).account_id
+    made = pool.database.run(connections.connect(account, EMAIL, sealed, sites or (DOMAIN,)))
+    assert made is not None
+    return made
 
 
 @pytest.fixture
@@ -401,7 +397,7 @@ def test_a_site_may_be_disconnected_meanwhile(start: Start, services: SiteServic
     made = google(pool, services)
     job_id = pool.submit(HERE)
     named = pool.submit(PAGE, engine="search_console")
-    assert pool.database.run(connections.disconnect(made, SEARCH_CONSOLE)) == EMAIL
+    assert pool.database.run(connections.disconnect(made)) == EMAIL
 
     pool.drain(lambda: pool.job(job_id).is_final and pool.job(named).is_final)
 
@@ -422,52 +418,3 @@ def test_credentials_that_can_not_be_decrypted_cost_no_quota(connected: Start, s
     assert "`pressroom doctor` tells the operator why" in named["message"]
     assert str(pool.settings.data) not in named["message"]
     assert pool.query("SELECT used FROM site_quota") == 0
-
-
-def test_what_bing_knows_of_a_page_stands_beside_the_verdict_of_another(start: Start, services: SiteServices) -> None:
-    pool = start("bing")
-    connect(pool, {"api_key": BING_KEY}, BING_WEBMASTER, PREFIX)
-    services.bing_pages[HERE] = {
-        "DiscoveryDate": "/Date(1773558000000-0700)/",
-        "LastCrawledDate": "/Date(1773637897000-0700)/",
-        "DocumentSize": 54_003,
-        "HttpStatus": 200,
-    }
-
-    found = check(pool, HERE, PAGE)
-
-    # That Bing has crawled a page, or says nothing of it, is no verdict.
-    assert [(one["provider"], one["reason"]) for one in found] == [("bing", "indexed"), ("bing", "not_indexed")]
-    assert found[0]["inspection"] == {
-        "service": "bing_webmaster",
-        "property": PREFIX,
-        "discovered_time": "2026-03-15T07:00:00.000Z",
-        "last_crawl_time": "2026-03-16T05:11:37.000Z",
-        "http_status": 200,
-        "document_bytes": 54_003,
-    }
-    assert found[1]["inspection"] == {"service": "bing_webmaster", "property": PREFIX}
-    assert [one["credits"] for one in found] == [1, 1]
-
-
-def test_facts_are_of_one_account_alone(start: Start, services: SiteServices, database: Database) -> None:
-    pool = start("bing")
-    connect(pool, {"api_key": BING_KEY}, BING_WEBMASTER, PREFIX)
-    check(pool, HERE)
-
-    (found,) = check(pool, HERE, payer=open_account(database))
-
-    assert found["reused"] is True
-    assert "inspection" not in found
-
-
-@pytest.mark.parametrize("fault", ["throttled", "not_authorized", "no_json"])
-def test_what_bing_does_not_tell_holds_nothing_up(start: Start, services: SiteServices, fault: str) -> None:
-    pool = start("bing")
-    connect(pool, {"api_key": BING_KEY}, BING_WEBMASTER, PREFIX)
-    services.always = fault
-
-    (found,) = check(pool, HERE)
-
-    assert (found["provider"], found["reason"]) == ("bing", "indexed")
-    assert "inspection" not in found

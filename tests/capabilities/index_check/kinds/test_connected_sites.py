@@ -8,14 +8,12 @@ import pytest
 from capabilities.index_check.kinds.index_check import IndexCheck
 from capabilities.index_check.requests.request import IndexCheckRequest, with_lanes
 from capabilities.index_check.results.jobs import OWNED_LANE
-from capabilities.index_check.sites.connections import OwnedSite, SiteMap
+from capabilities.index_check.sites.connections import SEARCH_CONSOLE, OwnedSite, SiteMap
 from pipeline.kind import as_rows
 
-GOOGLE, BING = "search_console", "bing_webmaster"
 
-
-def sites(*properties: str, service: str = GOOGLE) -> list[OwnedSite]:
-    return [OwnedSite(service, one, uuid4()) for one in properties]
+def sites(*properties: str) -> list[OwnedSite]:
+    return [OwnedSite(SEARCH_CONSOLE, one, uuid4()) for one in properties]
 
 
 @pytest.mark.parametrize(
@@ -42,14 +40,7 @@ def sites(*properties: str, service: str = GOOGLE) -> list[OwnedSite]:
     ],
 )
 def test_a_url_belongs_to_a_property(connected: str, url: str, found: bool) -> None:
-    assert bool(SiteMap(sites(connected)).find(url, [GOOGLE])) is found
-
-
-def test_services_are_asked_in_their_order() -> None:
-    known = SiteMap([*sites("https://e.example/a/", service=BING), *sites("sc-domain:e.example")])
-
-    assert [site.service for site in known.find("https://e.example/a/b", [GOOGLE, BING])] == [GOOGLE, BING]
-    assert [site.service for site in known.find("https://e.example/a/b", [BING])] == [BING]
+    assert bool(SiteMap(sites(connected)).find(url)) is found
 
 
 def lanes(urls: list[str], connected: list[OwnedSite], **fields: Any) -> list[str | None]:

@@ -13,7 +13,7 @@ from browser import Browser, sign_in
 from http_service import start_service
 from index_monitors import A, B, C, Monitors
 from payers import Payer, open_account
-from site_services import BING_KEY, EMAIL, site_services
+from site_services import EMAIL, site_services
 
 from capabilities.index_check.pages.history import Track
 from capabilities.index_check.sites.connections import list_connections
@@ -100,31 +100,28 @@ def test_sites_are_connected_with_a_key_that_works_and_disconnected(
 
     with site_services() as sites:
         sites.sites["https://e.example/"] = "siteOwner"
-        sites.bing_sites["https://e.example/"] = True
         settings = {name.removeprefix("PRESSROOM_"): value for name, value in sites.environment().items()}
         with start_service(
             tmp_path / "service", database_url=api_database_url, redis_url=redis_server, settings=settings
         ) as service:
             browser = sign_in(service, api_database, client)
             path = f"{ROOT}/sites"
-            refused = browser.post(path, {"service": "search_console", "key": "no JSON"})
+            refused = browser.post(path, {"key": "no JSON"})
             assert (refused.status, connected()) == (400, [])
             assert "can&#39;t be read as JSON" in refused.body.decode()
-            for name, key in (("search_console", json.dumps(sites.service_account())), ("bing_webmaster", BING_KEY)):
-                answer = browser.post(path, {"service": name, "key": key})
-                assert answer.status == 303, answer.body
+            answer = browser.post(path, {"key": json.dumps(sites.service_account())})
+            assert answer.status == 303, answer.body
 
             page = text_of(browser, path)
             assert connected()[0] == ("search_console", EMAIL)
             assert "2,000 of 2,000 requests left today" in page
-            assert BING_KEY not in page
             assert "PRIVATE" not in page
-            (first, _) = re.findall(r'name="connection" value="([^"]+)"', page)
+            (first,) = re.findall(r'name="connection" value="([^"]+)"', page)
             stranger = sign_in(service, api_database, open_account(api_database))
             form = {"action": "disconnect", "connection": first}
             assert stranger.post(path, dict(form)).status == 404
             assert browser.post(path, dict(form)).status == 303
-            assert [service for service, _ in connected()] == ["bing_webmaster"]
+            assert connected() == []
 
 
 def test_a_person_connects_search_console_by_consent_at_google_and_nobody_else_for_them(

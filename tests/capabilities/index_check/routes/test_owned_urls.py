@@ -21,7 +21,7 @@ OWN, OTHER = "https://own.example/page", "https://other.example/page"
 def client(api_database: Database) -> Payer:
     """An account that has connected a site."""
     payer = open_account(api_database)
-    made = connections.connect(payer.account_id, "search_console", "somebody", b"sealed", ["sc-domain:own.example"])
+    made = connections.connect(payer.account_id, "somebody", b"sealed", ["sc-domain:own.example"])
     assert api_database.run(made) is not None
     return payer
 

@@ -138,7 +138,6 @@ def test_a_job_that_waits_says_until_when(jobs: IndexJobs, api_database_url: str
 @pytest.mark.parametrize(
     ("more", "code"),
     [
-        ({"engine": "bing_submit"}, "engine_unknown"),
         ({"engine": "duckduckgo"}, "engine_unknown"),
         ({"urls": ["ftp://e.example/"]}, "urls_invalid"),
     ],

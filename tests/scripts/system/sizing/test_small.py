@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pipeline.settings import Settings
-from scripts.system.programs import pool
 from scripts.system.sizing.small import small_environment, smaller
 from workers.pool.leaving import WORTH_BYTES, leave_when_idle
 
@@ -22,6 +21,7 @@ def test_a_small_system_sets_what_its_operator_has_not(tmp_path: Path, monkeypat
         "PRESSROOM_SMALL": "true",
         "PRESSROOM_API__PROCESSES": "1",
         "PRESSROOM_TRANSCRIPTION__WHISPER__IDLE_MINUTES": "1",
+        "PRESSROOM_WORK__REST_MINUTES": "3",
     }
     assert small_environment(Settings(data=tmp_path)) == {}
 
@@ -34,15 +34,9 @@ def test_a_process_leaves_when_idle_after_work_that_took_memory(grows_by: int, l
 
     leave_when_idle(
         lambda: next(worked, began),
-        idle=moment,
+        moment,
         look_every=moment,
         taken=lambda: next(memory, 50_000_000 + grows_by),
         leave=left.set,
     )
     assert left.wait(10 if leaves else 0.2) == leaves
-
-
-def test_pools_that_share_a_process_have_a_thread_each() -> None:
-    command = pool(Settings(), "vision", "synthesis")
-    assert command[command.index("--queues") :][:3] == ("--queues", "vision", "synthesis")
-    assert "--threads=2" in command

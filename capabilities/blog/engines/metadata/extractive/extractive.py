@@ -1,9 +1,7 @@
 """extractive: metadata made of a post's own words, without a model."""
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from functools import cached_property
 from typing import Self
 
@@ -17,16 +15,12 @@ from capabilities.blog.engines.metadata.extractive.sentences import without_orde
 from capabilities.blog.engines.metadata.extractive.sorting import sort_post
 from capabilities.blog.engines.metadata.extractive.tags import tags_of
 from capabilities.blog.engines.metadata.extractive.words import PostWord, words_of
-from capabilities.blog.engines.metadata.plain import read_post
 from capabilities.blog.engines.metadata.taxonomy import Taxonomy, load_taxonomy
 from capabilities.blog.engines.metadata.unwanted import ADDRESSES
 from capabilities.blog.settings import MetadataSettings
 from pipeline.settings import Settings
 from workers.engines import Stopped, never
 from workers.engines.languages import languages
-
-#: Delay before languages are loaded, as the start of other processes needs the processors.
-WARM_UP_AFTER = timedelta(seconds=10)
 
 #: Most characters of a post's text that are read.
 LONGEST_TEXT = 40_000
@@ -49,35 +43,21 @@ class Extractive:
     """An early passage for the excerpt, cues for the category, names and rare words for the tags."""
 
     name = "extractive"
-    #: True if the first post loads the data of languages.
-    is_lazy = False
 
     def __init__(self, categories: str | None = None) -> None:
         self._categories = categories
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        made = cls(settings.of(MetadataSettings).categories)
-        made.is_lazy = settings.small
-        return made
+        return cls(settings.of(MetadataSettings).categories)
 
     def readiness(self) -> str | None:
         """Return None: it needs nothing."""
         return None
 
     def setup(self) -> None:
-        """Load the taxonomy, and the languages a little later. Raises NotReady."""
+        """Load the taxonomy; the first post loads the languages. Raises NotReady."""
         _ = self.taxonomy
-        if self.is_lazy:
-            return
-        later = threading.Timer(WARM_UP_AFTER.total_seconds(), self.warm_up)
-        later.daemon = True
-        later.start()
-
-    def warm_up(self) -> None:
-        """Load languages and libraries, half a second of a processor, before the first post needs them."""
-        languages.set_up()
-        self.write(read_post("Ready", "# Ready\n\nThe first post is ready to be read. So is the second one.", "en"))
 
     @cached_property
     def taxonomy(self) -> Taxonomy:

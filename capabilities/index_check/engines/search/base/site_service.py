@@ -1,15 +1,14 @@
-"""Site service: an engine's service for owners of sites, used with access that they have given."""
+"""Site service: a search engine's service for owners of sites, used with access that they have given."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Protocol
 
 from capabilities.index_check.engines.search.base.client import PageTooLarge, Unreachable
 from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
 from capabilities.index_check.results.raw_result import Inspection, Reason
-from capabilities.index_check.settings import SearchSettings, SiteServiceSettings
 
 #: Sends a request; SearchClient.ask.
 Ask = Callable[[SearchRequest], Reply]
@@ -42,12 +41,12 @@ class ServiceTrouble(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServiceAnswer:
-    """A service's answer about a URL. Without a `reason` it has facts alone, which are no verdict."""
+    """A service's answer about a URL."""
 
     inspection: Inspection
-    reason: Reason | None = None
-    code: str = ""
-    proof_url: str = ""
+    reason: Reason
+    code: str
+    proof_url: str
 
 
 class ServiceAccess(Protocol):
@@ -60,47 +59,6 @@ class ServiceAccess(Protocol):
 
     def renew(self) -> None:
         """Get a new token for the next request."""
-
-
-class SiteService:
-    """A service. A subclass makes its requests and reads its replies."""
-
-    name: ClassVar[str]
-    index: ClassVar[str]
-
-    def __init__(self, settings: SearchSettings) -> None:
-        self.settings = settings
-
-    @property
-    def limits(self) -> SiteServiceSettings:
-        limits: SiteServiceSettings = getattr(self.settings, self.name)
-        return limits
-
-    def open(self, credentials: dict[str, Any]) -> ServiceAccess:
-        """Return the access that stored credentials give. Raises ServiceTrouble, NotReady."""
-        raise NotImplementedError
-
-    def list_sites(self, ask: Ask, access: ServiceAccess) -> list[str]:
-        """Return the properties that an access covers. Raises ServiceTrouble."""
-        return self.read_sites(send(ask, access, self.sites_request()))
-
-    def inspect(self, ask: Ask, access: ServiceAccess, url: str, site: str) -> ServiceAnswer:
-        """Return the answer about a URL of one of its properties. Raises ServiceTrouble."""
-        return self.read(send(ask, access, self.request(url, site)), site)
-
-    def sites_request(self) -> SearchRequest:
-        raise NotImplementedError
-
-    def read_sites(self, reply: Reply) -> list[str]:
-        """Return the properties in a list of sites. Raises ServiceTrouble."""
-        raise NotImplementedError
-
-    def request(self, url: str, site: str) -> SearchRequest:
-        raise NotImplementedError
-
-    def read(self, reply: Reply, site: str) -> ServiceAnswer:
-        """Return the answer in a reply about a URL. Raises ServiceTrouble."""
-        raise NotImplementedError
 
 
 def send(ask: Ask, access: ServiceAccess, request: SearchRequest) -> Reply:

@@ -68,7 +68,6 @@ def classify(
     key: str,
     *,
     is_operator: bool = False,
-    accept_variants: bool = False,
 ) -> Verdict:
     """Return the verdict on the page of a match key; the first condition that holds counts. Pure.
 
@@ -90,7 +89,7 @@ def classify(
     if provider.is_api and reply.status in {400, 422}:
         return Verdict("error", "request_refused")
     if reply.is_success and (reading.rows or reading.opaque):
-        return _of_rows(reading, match(reading.rows, key, accept_variants=accept_variants), is_operator=is_operator)
+        return _of_rows(reading, match(reading.rows, key), is_operator=is_operator)
     if reading.is_challenge:
         return Verdict("rate_limited", "captcha", rest=rest)
     if reading.blocked_inside:
@@ -114,7 +113,7 @@ def _of_rows(reading: Reading, found: Match, *, is_operator: bool) -> Verdict:
     return Verdict("not_indexed", "no_match", found)
 
 
-def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) -> Match:
+def match(rows: Iterable[str], wanted: str) -> Match:
     host, path = _parts(wanted)[:2]
     site = f".{_without_port(host)}"
     near: list[tuple[str, str]] = []
@@ -130,10 +129,7 @@ def match(rows: Iterable[str], wanted: str, *, accept_variants: bool = False) ->
             found = found or row
         elif _plain(key) == _plain(wanted):
             has_host = True
-            if accept_variants:
-                found = found or row
-            else:
-                near.append((row, "variant"))
+            near.append((row, "variant"))
         elif row_host == host and row_path.startswith(path + "/"):
             near.append((row, "deeper"))
     return Match(found, tuple(near[:MAX_NEAR]), has_host)

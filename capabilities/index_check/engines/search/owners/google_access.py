@@ -1,7 +1,6 @@
 """Google access: tokens from a service account's key, or from a user's consent."""
 
 import threading
-import webbrowser
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -16,7 +15,6 @@ from pipeline.settings.installing import install_command
 SCOPES = ("https://www.googleapis.com/auth/webmasters.readonly",)
 SERVICE_ACCOUNT = "service_account"
 AUTHORIZED_USER = "authorized_user"
-CONSENT_SECONDS = 600
 EXTRA = "search-console"
 
 
@@ -88,41 +86,6 @@ def open_access(credentials: dict[str, Any], settings: SearchSettings) -> Google
     raise _invalid(f"the type is {str(kind)[:40]!a}, not {SERVICE_ACCOUNT}")
 
 
-def consent(client: dict[str, Any], settings: SearchSettings, *, port: int, open_browser: bool) -> dict[str, Any]:
-    """Ask a person for access in a browser (OAuth for installed apps); return the credentials to keep.
-
-    `client` is the content of a desktop app's client file. Waits on 127.0.0.1 until the browser returns.
-    Raises ServiceTrouble, NotReady."""
-    try:
-        from google_auth_oauthlib.flow import InstalledAppFlow, WSGITimeoutError
-        from oauthlib.oauth2 import OAuth2Error
-    except ImportError:
-        raise NotReady(f"Consent needs the package google-auth-oauthlib: `{install_command(EXTRA)}`.") from None
-    installed = client.get("installed")
-    if not isinstance(installed, dict) or not {"client_id", "client_secret"} <= installed.keys():
-        raise _invalid("the file is not an OAuth client of the type desktop app")
-    urls = {"auth_uri": settings.search_console.consent_url, "token_uri": settings.search_console.token_url}
-    flow = InstalledAppFlow.from_client_config(
-        {"installed": {**installed, **urls}}, scopes=SCOPES, autogenerate_code_verifier=True
-    )
-    try:
-        found = flow.run_local_server(
-            host="127.0.0.1",
-            bind_addr="127.0.0.1",
-            port=port,
-            open_browser=open_browser and _has_browser(),
-            timeout_seconds=CONSENT_SECONDS,
-            authorization_prompt_message="Open this page in a browser, and allow access:\n{url}",
-            success_message="Pressroom has its access. You may close this page.",
-            access_type="offline",
-            prompt="consent",
-        )
-    except (OAuth2Error, WSGITimeoutError, ValueError, OSError) as error:
-        refusal = f"Google gave no access ({type(error).__name__})"
-        raise ServiceTrouble(Trouble.DISCONNECTED, "access_refused", refusal) from error
-    return _kept(found)
-
-
 class BrowserConsent:
     """Consent of a person who comes from a page and returns to it (OAuth for web applications, with PKCE).
 
@@ -172,14 +135,6 @@ def _kept(credentials: Any) -> dict[str, Any]:
 
 def _invalid(cause: str) -> ServiceTrouble:
     return ServiceTrouble(Trouble.DISCONNECTED, "credentials_invalid", cause)
-
-
-def _has_browser() -> bool:
-    try:
-        webbrowser.get()
-    except webbrowser.Error:
-        return False
-    return True
 
 
 def _refusal_of(error: Exception) -> str:

@@ -4,18 +4,20 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, ClassVar
+from typing import Any
 
 from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest, document_of, objects
 from capabilities.index_check.engines.search.base.site_service import (
+    Ask,
     ServiceAccess,
     ServiceAnswer,
     ServiceTrouble,
-    SiteService,
     Trouble,
+    send,
 )
 from capabilities.index_check.engines.search.owners.google_access import open_access
 from capabilities.index_check.results.raw_result import Inspection, Reason
+from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites.connections import SEARCH_CONSOLE
 
 #: Reasons of errors that mean a quota (developers.google.com/webmaster-tools/v1/errors), and the daily quota.
@@ -43,26 +45,30 @@ FIELDS = {
 SAME = str.maketrans({"‘": "'", "’": "'", "–": "-", "—": "-"})
 
 
-class SearchConsole(SiteService):
+class SearchConsole:
     """POST /v1/urlInspection/index:inspect."""
 
-    name = SEARCH_CONSOLE
-    index: ClassVar[str] = "google"
+    def __init__(self, settings: SearchSettings) -> None:
+        self._settings = settings
 
     def open(self, credentials: dict[str, Any]) -> ServiceAccess:
-        return open_access(credentials, self.settings)
+        """Return the access that stored credentials give. Raises ServiceTrouble, NotReady."""
+        return open_access(credentials, self._settings)
 
-    def sites_request(self) -> SearchRequest:
-        return SearchRequest(self.settings.search_console.sites_url)
+    def list_sites(self, ask: Ask, access: ServiceAccess) -> list[str]:
+        """Return the properties that an access covers. Raises ServiceTrouble."""
+        return self.read_sites(send(ask, access, SearchRequest(self._settings.search_console.sites_url)))
+
+    def inspect(self, ask: Ask, access: ServiceAccess, url: str, site: str) -> ServiceAnswer:
+        """Return Google's answer about a URL of one of its properties. Raises ServiceTrouble."""
+        # In English: the states are texts.
+        asked = {"inspectionUrl": url, "siteUrl": site, "languageCode": "en-US"}
+        request = SearchRequest(self._settings.search_console.url, "POST", json=asked)
+        return self.read(send(ask, access, request), site)
 
     def read_sites(self, reply: Reply) -> list[str]:
         entries = [one for one in objects(_document(reply).get("siteEntry")) if one.get("siteUrl")]
         return [str(one["siteUrl"]) for one in entries if one.get("permissionLevel") != WITHOUT_ACCESS]
-
-    def request(self, url: str, site: str) -> SearchRequest:
-        """Return the request about a URL. In English: the states are texts."""
-        asked = {"inspectionUrl": url, "siteUrl": site, "languageCode": "en-US"}
-        return SearchRequest(self.settings.search_console.url, "POST", json=asked)
 
     def read(self, reply: Reply, site: str) -> ServiceAnswer:
         result = _document(reply).get("inspectionResult")
@@ -70,7 +76,7 @@ class SearchConsole(SiteService):
         if not isinstance(result, dict) or not isinstance(status, dict):
             raise ServiceTrouble(Trouble.UNKNOWN, "unknown_coverage", "Google's answer has no index status")
         found = {ours: str(status[theirs]) for theirs, ours in FIELDS.items() if status.get(theirs)}
-        inspection = Inspection.model_validate({"service": self.name, "property": site, **found})
+        inspection = Inspection.model_validate({"service": SEARCH_CONSOLE, "property": site, **found})
         reason, code = judge(inspection.verdict, inspection.coverage_state)
         return ServiceAnswer(inspection, reason, code, str(result.get("inspectionResultLink") or ""))
 

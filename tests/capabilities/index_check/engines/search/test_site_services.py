@@ -1,21 +1,20 @@
-"""Answers of Google and Bing about owners' pages are read as documented, and never guessed."""
+"""Answers of Google about owners' pages are read as documented, and never guessed."""
 
 import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from site_services import FAULTS, NO_DATE
+from site_services import FAULTS
 
 from capabilities.index_check.engines.search.base.provider import Reply
 from capabilities.index_check.engines.search.base.site_service import ServiceTrouble, Trouble
-from capabilities.index_check.engines.search.owners.bing_webmaster import BingWebmaster
 from capabilities.index_check.engines.search.owners.google_access import open_access
 from capabilities.index_check.engines.search.owners.search_console import SearchConsole, judge
 from capabilities.index_check.settings import SearchSettings
 
-GOOGLE, BING = SearchConsole(SearchSettings()), BingWebmaster(SearchSettings())
-DOMAIN, SITE = "sc-domain:e.example", "https://e.example/"
+GOOGLE = SearchConsole(SearchSettings())
+DOMAIN = "sc-domain:e.example"
 
 
 def reply(body: Any, status: int = 200) -> Reply:
@@ -100,31 +99,6 @@ def test_properties_without_permission_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "kind"),
-    [(3, Trouble.DISCONNECTED), (4, Trouble.QUOTA), (5, Trouble.QUOTA), (7, Trouble.URL_REFUSED),
-     (11, Trouble.URL_REFUSED), (14, Trouble.REFUSED), (1, Trouble.PASSING)],
-)  # fmt: skip
-@pytest.mark.parametrize("status", [200, 400])
-def test_errors_of_bing_are_told_by_their_number(number: int, kind: Trouble, status: int) -> None:
-    assert trouble_of(BING.read, reply({"ErrorCode": number, "Message": "x"}, status), SITE).kind is kind
-
-
-@pytest.mark.parametrize("date", [NO_DATE, None, "", 7, "2026-11-20", "/Date(999999999999999)/", "/Date(x)/"])
-def test_what_bing_does_not_say_is_null(date: Any) -> None:
-    info = {"LastCrawledDate": date, "DiscoveryDate": date, "HttpStatus": 0, "DocumentSize": True}
-    told = BING.read(reply({"d": info}), SITE)
-
-    assert told.reason is None
-    assert told.inspection.model_dump(exclude_none=True) == {"service": "bing_webmaster", "property": SITE}
-
-
-def test_only_verified_sites_of_bing_can_be_asked_about() -> None:
-    sites = [{"Url": SITE, "IsVerified": True}, {"Url": "https://no.example/", "IsVerified": False}, 1]
-
-    assert BING.read_sites(reply({"d": sites})) == [SITE]
-
-
-@pytest.mark.parametrize(
     "credentials",
     [
         {},
@@ -136,8 +110,3 @@ def test_only_verified_sites_of_bing_can_be_asked_about() -> None:
 )
 def test_files_that_are_no_credentials_are_told_as_such(credentials: dict[str, str]) -> None:
     assert trouble_of(open_access, credentials, SearchSettings()).code == "credentials_invalid"
-
-
-@pytest.mark.parametrize("key", ["", "short", "with spaces in it, and more", 7, None])
-def test_what_is_no_key_of_bing_is_told_as_such(key: Any) -> None:
-    assert trouble_of(BING.open, {"api_key": key}).code == "credentials_invalid"

@@ -1,4 +1,4 @@
-"""IndexNow, Bing and the sites that they are told of, on loopback."""
+"""IndexNow and the sites that it is told of, on loopback."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,6 @@ from capabilities.index_check.engines.submission import SubmittedSite
 def engines() -> Iterator[ToldEngines]:
     with told_engines() as running:
         running.files[running.here, f"/{KEY}.txt"] = KEY
-        running.quota[f"http://{running.here}"] = 10_000
         yield running
 
 

@@ -108,20 +108,6 @@ def test_a_site_on_a_private_network_is_not_looked_at(engines: ToldEngines, site
     strict.close()
 
 
-def test_a_key_in_a_folder_counts_for_that_folder_alone(engines: ToldEngines, site: SubmittedSite) -> None:
-    place = f"http://{engines.here}/blog/seo.txt"
-    engines.files[engines.here, "/blog/seo.txt"] = "another-key-1"
-    own = make(engines, key=None, keys=f"{engines.here}=another-key-1={place}")
-    inside, outside = f"http://{engines.here}/blog/post", f"http://{engines.here}/about"
-
-    first, second = own.submit(site, [inside, outside])
-
-    assert (first.code, second.code) == ("accepted", "url_not_covered")
-    assert engines.told == [(engines.here, [inside])]
-    assert not own.covers(SubmittedSite(engines.there))
-    own.close()
-
-
 @pytest.mark.parametrize(
     ("own", "says"),
     [
@@ -130,7 +116,6 @@ def test_a_key_in_a_folder_counts_for_that_folder_alone(engines: ToldEngines, si
         ({"key": "with space"}, "8 to 128"),
         ({"keys": "example.com"}, "8 to 128"),
         ({"keys": "https://example.com=0123abcd"}, "no host"),
-        ({"keys": "example.com=0123abcd=https://elsewhere.example/k.txt"}, "of that host"),
     ],
 )
 def test_keys_that_can_not_be_used_are_told_without_them(engines: ToldEngines, own: dict[str, Any], says: str) -> None:

@@ -1,0 +1,228 @@
+"""Factors: a person's authenticator app, passkeys, recovery codes and identity at the provider."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+from uuid import UUID
+
+import falcon
+import falcon.asgi
+import segno
+
+from api.dashboard.entry.factor_checks import FactorChecks, new_challenge
+from api.dashboard.entry.signing_in import StepCookie
+from api.dashboard.forms import Form, read_form, read_hex
+from api.dashboard.rendering import redirect, render
+from api.services.resource import Resource
+from api.services.services import Services
+from api.services.sessions import FACTORS as PATH
+from api.services.sessions import RECENTLY
+from pipeline.accounts.audit import Action, note, noted
+from pipeline.accounts.roles import Role
+from pipeline.accounts.secret_box import SecretBox
+from pipeline.accounts.sessions import Session
+from pipeline.database import Statement
+from pipeline.errors import Conflict, Forbidden, InvalidRequest, NotFound, PressroomError
+from pipeline.factors import identities, passkeys, recovery, totp
+from pipeline.factors.held import has_factor, require_factors, stop_sign_ins
+
+#: Whoever takes a factor away has signed in, with it, so lately.
+LATELY = timedelta(minutes=10)
+#: Acts that take something away.
+TAKING = frozenset(("app-remove", "passkey-remove", "codes"))
+APP = "authenticator app"
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A change in a sentence; `codes` are shown once."""
+
+    text: str
+    codes: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A form that was sent, and by whom."""
+
+    req: falcon.asgi.Request
+    resp: falcon.asgi.Response
+    session: Session
+    form: Form
+
+    @property
+    def person_id(self) -> UUID:
+        return self.session.person_id
+
+
+class FactorsPage(Resource):
+    """GET /dashboard/account/factors."""
+
+    async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        await show(self._services, req, resp)
+
+
+class FactorChange(Resource):
+    """POST /dashboard/account/factors/{act}: one of the page's forms. A change ends the person's other sessions.
+
+    Each act returns what it changed, or None where it has answered by itself, and raises PressroomError."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self._checks = FactorChecks(services)
+        self._steps = StepCookie(services)
+        self._acts = {
+            "app": self._begin_app,
+            "app-confirm": self._confirm_app,
+            "app-remove": self._remove_app,
+            "passkey-options": self._begin_passkey,
+            "passkey": self._add_passkey,
+            "passkey-remove": self._remove_passkey,
+            "codes": self._renew_codes,
+            "provider-remove": self._remove_provider,
+            "requirement": self._require,
+        }
+
+    async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, act: str) -> None:
+        if act not in self._acts:
+            raise NotFound(f"There is no form {act!r} on this page.")
+        within = LATELY if act in TAKING else RECENTLY
+        session = await self._services.sessions.require_recent(req, resp, within=within, back=PATH)
+        asked = Asked(req, resp, session, await read_form(req, session))
+        try:
+            changed = await self._acts[act](asked)
+        except PressroomError as error:
+            redirect(req, resp, PATH, error.message, "bad")
+            return
+        if changed is None:
+            return
+        await self._services.database.run_together(stop_sign_ins(session.person_id, but=session.token_hash))
+        if changed.codes:
+            await show(self._services, req, resp, codes=changed.codes, done=changed.text)
+        else:
+            redirect(req, resp, PATH, changed.text)
+
+    async def _begin_app(self, asked: Asked) -> None:
+        """Show a new secret, which a code has to confirm."""
+        secret = totp.new_secret()
+        sealed = await asyncio.to_thread(SecretBox(self._services.settings).seal, secret.encode())
+        if not await self._services.database.run(totp.begin_totp(asked.person_id, sealed)):
+            raise Conflict("You have an authenticator app. Remove it before you add another.")
+        await show(self._services, asked.req, asked.resp, secret=secret)
+
+    async def _confirm_app(self, asked: Asked) -> Changed:
+        step = await self._checks.app_step(asked.person_id, asked.form.text("code"), confirmed=False)
+        confirming = totp.use_totp_step(asked.person_id, step or 0, confirms=True)
+        if step is None or not await self._noted(asked, confirming, Action.FACTOR_ADDED, APP):
+            raise InvalidRequest(
+                "This code is wrong: the app was not added. Check your device's clock, and start again."
+            )
+        return await self._added(asked, "The authenticator app was added.")
+
+    async def _remove_app(self, asked: Asked) -> Changed:
+        await self._noted(asked, totp.remove_totp(asked.person_id), Action.FACTOR_REMOVED, APP)
+        return await self._removed(asked, "The authenticator app was removed.")
+
+    async def _begin_passkey(self, asked: Asked) -> None:
+        """Tell the browser what it makes a passkey by."""
+        challenge, known = new_challenge(), await self._services.database.run(passkeys.list_passkeys(asked.person_id))
+        content = {"challenge": challenge.hex()}
+        await self._steps.begin(asked.req, asked.resp, "new_passkey", content, asked.person_id)
+        name = asked.session.email or asked.session.person_name
+        asked.resp.content_type = falcon.MEDIA_JSON
+        asked.resp.text = self._checks.party(asked.req).creation_options(asked.person_id, name, known, challenge)
+
+    async def _add_passkey(self, asked: Asked) -> Changed:
+        step = await self._steps.take(asked.req, asked.resp, "new_passkey")
+        if step.person_id != asked.person_id:
+            raise Forbidden("Somebody else has begun this. Start again.")
+        made = self._checks.check_new_passkey(asked.req, asked.form.text("credential"), step)
+        name = asked.form.text("name")[: passkeys.MOST_NAME_LENGTH] or "Passkey"
+        adding = passkeys.add_passkey(asked.person_id, made, name)
+        if not await self._noted(asked, adding, Action.FACTOR_ADDED, f"passkey {name}"):
+            raise Conflict(f"This passkey is here already, or you have {passkeys.MOST}, the most. Remove one first.")
+        return await self._added(asked, "The passkey was added.")
+
+    async def _remove_passkey(self, asked: Asked) -> Changed:
+        removing = passkeys.remove_passkey(asked.person_id, read_hex(asked.form.text("id")))
+        name = await self._noted(asked, removing, Action.FACTOR_REMOVED, "passkey")
+        if name is None:
+            raise InvalidRequest("You have no such passkey any longer.")
+        return await self._removed(asked, f"The passkey {name} was removed.")
+
+    async def _renew_codes(self, asked: Asked) -> Changed:
+        if not await self._services.database.run(has_factor(asked.person_id)):
+            raise Conflict("Recovery codes stand in for a factor. Add an authenticator app or a passkey first.")
+        return await self._new_codes(asked, "Here are new recovery codes. The old ones no longer work.")
+
+    async def _remove_provider(self, asked: Asked) -> Changed:
+        await self._noted(asked, identities.unlink_identities(asked.person_id), Action.PROVIDER_UNLINKED)
+        return Changed("The link with the provider was removed.")
+
+    async def _require(self, asked: Asked) -> Changed:
+        """Let an owner say whether everybody needs a second factor."""
+        if asked.session.role is not Role.OWNER:
+            raise Forbidden("Only owners of the account can set this.")
+        needed = asked.form.is_ticked("needed")
+        requiring = require_factors(asked.session.account_id, needed=needed)
+        await self._noted(asked, requiring, Action.FACTOR_REQUIRED, "yes" if needed else "no")
+        return Changed("Everybody needs a second factor now." if needed else "A second factor is up to each person.")
+
+    async def _noted(self, asked: Asked, change: Statement[Result], action: Action, subject: str = "") -> Result:
+        """Make a change, and note it where it changes something."""
+        return await self._services.database.run(noted(change, asked.session.caller.actor, action, subject))
+
+    async def _added(self, asked: Asked, text: str) -> Changed:
+        """Return what is shown after a factor was added: with the first one come the recovery codes."""
+        if await self._services.database.run(recovery.count_codes(asked.person_id)):
+            return Changed(text)
+        return await self._new_codes(asked, text)
+
+    async def _new_codes(self, asked: Asked, text: str) -> Changed:
+        codes = recovery.make_codes()
+        making = recovery.replace_codes(asked.person_id, codes)
+        await self._services.database.run_together(
+            [*making, note(asked.session.caller.actor, Action.RECOVERY_CODES_MADE)]
+        )
+        return Changed(text, codes)
+
+    async def _removed(self, asked: Asked, text: str) -> Changed:
+        """Return what is shown after a factor was removed: with the last one go the recovery codes."""
+        if not await self._services.database.run(has_factor(asked.person_id)):
+            await self._services.database.run(recovery.remove_codes(asked.person_id))
+        return Changed(text)
+
+
+async def show(
+    services: Services,
+    req: falcon.asgi.Request,
+    resp: falcon.asgi.Response,
+    *,
+    secret: str = "",
+    codes: list[str] | None = None,
+    done: str = "",
+) -> None:
+    """Show the page, with the secret of a new app or with new codes, which are shown once."""
+    session = await services.sessions.require(req, resp)
+    run, person = services.database.run, session.person_id
+    app = await run(totp.find_totp(person))
+    uri = totp.enrolment_uri(secret, session.email or session.person_name) if secret else ""
+    await render(
+        req,
+        resp,
+        "factors.html",
+        has_app=app is not None and app.is_confirmed,
+        passkeys=await run(passkeys.list_passkeys(person)),
+        codes_left=await run(recovery.count_codes(person)),
+        linked=await run(identities.count_identities(person)),
+        provider=services.settings.oidc.name if services.settings.oidc.issuer else "",
+        secret=secret,
+        picture=segno.make(uri).svg_data_uri(scale=5, dark="#000", light="#fff") if uri else "",
+        codes=codes or [],
+        done=done,
+    )
+
+
+RESOURCES = {PATH: FactorsPage, f"{PATH}/{{act}}": FactorChange}

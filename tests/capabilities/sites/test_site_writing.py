@@ -1,0 +1,129 @@
+"""Fields of posts and pictures: whose text stands there, and what undo restores, without a site."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from capabilities.sites.changes import Change
+from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePost, Values
+from capabilities.sites.feeds import Episode
+from capabilities.sites.markup import put_back, replaced
+from capabilities.sites.working.finding import mentioned
+from capabilities.sites.working.writing import Field, Outcome, PlainField, Plan, PostAlts
+
+
+class Memory(Connector):
+    """A site of one object, which keeps what it is sent."""
+
+    def __init__(self, **values: Any) -> None:
+        self.values = values
+
+    async def look_up(self) -> SiteFacts:
+        return SiteFacts()
+
+    async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+        yield ()
+
+    async def read(self, target: str) -> Values:
+        return dict(self.values)
+
+    async def write(self, target: str, values: Values) -> Values:
+        self.values |= values
+        return dict(self.values)
+
+
+def change(field: str, state: str, *, before: Any = None, proposed: Any = None, written: Any = None) -> Change:
+    return Change(1, uuid4(), "posts/7", field, {}, state, None, 0.9, False, before, proposed, written, None)
+
+
+def plan(field: Field, one: Change, **values: Any) -> Plan | Outcome:
+    return asyncio.run(field.plan(Memory(**values), one, values))
+
+
+def undo(field: Field, one: Change, **values: Any) -> tuple[str, Any]:
+    """Return the state of a change that was undone, and what stands on the site then."""
+    site = Memory(**values)
+    return asyncio.run(field.undo(site, one, values)).state, site.values[
+        one.field if one.field in values else "content"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "now", "state"),
+    [
+        ("A <b>boat</b> & 50%20 sails", "A boat & 50 sails", "written"),
+        ("A boat", "By hand", "conflict"),
+        (["Fog", "boats"], ["boats", "fog"], "written"),
+        (["fog", "boats"], ["boats"], "conflict"),
+    ],
+)
+def test_after_a_kill_only_what_a_site_may_have_made_of_our_text_is_ours(sent: Any, now: Any, state: str) -> None:
+    before: Any = [] if isinstance(sent, list) else ""
+    one = change("excerpt", "writing", before=before, proposed=sent, written=sent)
+
+    found = plan(PlainField(), one, excerpt=now)
+
+    assert isinstance(found, Outcome)
+    assert found.state == state
+    assert undo(PlainField(), one, excerpt=now) == (("undone", before) if state == "written" else ("conflict", now))
+
+
+def test_a_text_that_somebody_wrote_equal_to_ours_stays_after_an_undo() -> None:
+    found = plan(PlainField(), change("alt_text", "accepted", before="", proposed="A boat"), alt_text="A boat")
+
+    assert isinstance(found, Outcome)
+    assert (found.state, found.written) == ("written", None)
+    assert undo(PlainField(), change("alt_text", "written", before=""), alt_text="A boat") == ("undone", "A boat")
+
+
+#: Our text stands in the second; the third had a file's name.
+BOATS = '<img src="/a.jpg" alt="A boat"><img src="/a.jpg" alt=""><p>Fog</p><img src="/a.jpg" alt="IMG_1">'
+
+
+def filled() -> tuple[str, list[tuple[str, str]]]:
+    """Return the content with our texts, and what a change notes of it."""
+    found = plan(PostAlts(), change("alts", "accepted", proposed={"media/1": ["/a.jpg", "A boat"]}), content=BOATS)
+    assert isinstance(found, Plan)
+    return found.values["content"], found.written
+
+
+def test_equal_texts_of_an_author_in_a_post_stay_and_each_of_ours_becomes_what_it_was() -> None:
+    content, written = filled()
+    assert content.count('alt="A boat"') == 3
+
+    assert undo(PostAlts(), change("alts", "written", written=written), content=content) == ("undone", BOATS)
+    resumed = change("alts", "writing", proposed={"media/1": ["/a.jpg", "A boat"]}, written=written)
+    again = plan(PostAlts(), resumed, content=BOATS)
+    assert isinstance(again, Plan)
+    assert again.written == written
+
+
+def test_a_post_whose_equal_pictures_were_moved_since_is_left_to_its_author() -> None:
+    content, written = filled()
+    fewer = content.replace('<img src="/a.jpg" alt="A boat">', "", 1)
+
+    assert undo(PostAlts(), change("alts", "written", written=written), content=fewer) == ("conflict", fewer)
+
+
+def test_one_old_tag_comes_back_wherever_its_new_one_was_copied_to() -> None:
+    pairs = [("<img>", '<img alt="x">')]
+    assert put_back(replaced("<img>", pairs) * 2, pairs) == "<img><img>"
+
+
+def test_a_heading_of_two_sentences_is_a_chapter_and_one_that_is_not_heard_costs_no_other() -> None:
+    said = ["The regatta.", "Why now?", "Because of the tide.", "The race", "Boats sail."]
+    sentences = [(float(n), n + 1.0, text) for n, text in enumerate(said)]
+    headings = ["Why now? Because of the tide.", "Not spoken", "The race"]
+    episode = Episode(
+        uuid4(), 1, uuid4(), "posts/7", {"page": "The regatta"}, {"sentences": sentences}, {"headings": headings},
+        None, None, 1, None, None,  # type: ignore[arg-type]  # its moment is not asked for
+    )  # fmt: skip
+
+    assert list(episode.chapters()) == [(0, "The regatta"), (1.0, headings[0]), (3.0, "The race")]
+
+
+def test_tags_of_the_sites_own_list_are_found_as_whole_words() -> None:
+    assert mentioned("The ferry and the Ferry race in C++", ["Race", "ferry", "car", "C++"]) == ["ferry", "Race", "C++"]
