@@ -8,7 +8,7 @@ from pathlib import Path
 
 import regex
 
-from capabilities.blog.engines.metadata.extractive.words import PostWord, commonness
+from capabilities.blog.engines.metadata.extractive.words import PostWord
 from workers.engines.languages.languages import Language
 
 _KNOWN = tomllib.loads(Path(__file__).with_name("endings.toml").read_text("utf-8"))
@@ -16,14 +16,11 @@ _KNOWN = tomllib.loads(Path(__file__).with_name("endings.toml").read_text("utf-8
 #: Words before infinitives as well as before nouns.
 PREPOSITIONS = frozenset(_KNOWN["prepositions"].split())
 
-#: Endings by language.
-VERBS, INFINITIVES, PARTICIPLES = (
+#: Endings by language; a clause is a plural noun before a verb.
+VERBS, INFINITIVES, CLAUSES = (
     {code: regex.compile(pattern) for code, pattern in _KNOWN[name].items()}
-    for name in ("verbs", "infinitives", "participles")
+    for name in ("verbs", "infinitives", "clauses")
 )
-
-#: Commonness of a usual word, such as *project*.
-USUAL = 4.8
 
 KOREAN_PARTICLES = regex.compile(
     r"(?<=..)(?:에서|에게|으로|까지|부터|처럼|보다|로|에|와|과)?(?:은|는|이|가|을|를|의|도|만|나|이나|마다|라도)?$"
@@ -51,7 +48,6 @@ class Seen:
     after_subject: int = 0
     before_article: int = 0  # *running* a shop
     beside_capital: int = 0  # next to another capital: a part of somebody's name
-    after_capital: int = 0  # behind another one that is no usual word: a surname
     first: int = 1_000_000  # its first place in the text
     forms: Counter[str] = field(default_factory=Counter)
 
@@ -66,12 +62,11 @@ def observed(words: Sequence[PostWord | None], language: Language) -> dict[str, 
     articles = language.determiners - PREPOSITIONS
     before: PostWord | None = None
     for place, word in enumerate(words):
-        if before is not None and word is not None:
+        if before and word:
             seen[before.lower].before_article += word.lower in articles
-            if before.is_capital and word.is_capital and not language.is_empty_word(before.lower):
-                seen[before.lower].beside_capital += 1
-                seen[word.lower].beside_capital += 1
-                seen[word.lower].after_capital += commonness(before.lower, language.code) < USUAL
+        if before and word and before.is_capital and word.is_capital and not language.is_empty_word(before.lower):
+            seen[before.lower].beside_capital += 1
+            seen[word.lower].beside_capital += 1
         if word is not None:
             known = seen[word.lower]
             known.count += 1

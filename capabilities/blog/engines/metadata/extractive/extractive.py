@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Self
 
+import regex
+
 from capabilities.blog.engines.metadata import Metadata, Post
 from capabilities.blog.engines.metadata.checks import FEWEST_TAGS, LEAST_CONFIDENCE, finished
 from capabilities.blog.engines.metadata.extractive.evidence import without_title_case
@@ -14,7 +16,6 @@ from capabilities.blog.engines.metadata.extractive.sorting import sort_post
 from capabilities.blog.engines.metadata.extractive.tags import tags_of
 from capabilities.blog.engines.metadata.extractive.words import PostWord, words_of
 from capabilities.blog.engines.metadata.taxonomy import Taxonomy, load_taxonomy
-from capabilities.blog.engines.metadata.terms import stem
 from capabilities.blog.engines.metadata.unwanted import ADDRESSES
 from capabilities.blog.settings import MetadataSettings
 from pipeline.settings import Settings
@@ -32,6 +33,10 @@ FIRST_TAGS = 3
 
 #: Least characters of paragraphs for an excerpt from paragraphs alone.
 SHORTEST_PROSE = 60
+
+
+#: The last part of a title: anything behind a bar, up to four words with capitals behind a dash.
+_SITE = regex.compile(r"(?<=\S)\s+(?:\|[^|]+|[–—-]\s+((?:(?:\p{Lu}|\d)\S*\s?){1,4}))$")
 
 
 class Extractive:
@@ -61,30 +66,29 @@ class Extractive:
     def write(self, post: Post, *, stop: Callable[[], bool] = never) -> Metadata:
         """Return a post's metadata. Raises Stopped."""
         text = without_orders(post.text[:LONGEST_TEXT])
-        language = languages.language_of(post.title, text, post.language)
-        # Many posts repeat their title as the first heading.
-        words = list(_words_of_lines(text.removeprefix(f"{post.title}\n"), language))
+        written = _without_site(post.title, text)
+        language = languages.language_of(written, text, post.language)
+        words = list(_words_of_lines(text, language))
         counts = Counter(word.lower for word in words if word)
-        found = sort_post(post.title, text, counts, language, self.taxonomy)
+        found = sort_post(written, text, counts, language, self.taxonomy)
         if stop():
             raise Stopped
-        tags = tags_of(post.title, words, language, found)
+        tags = tags_of(written, words, language, found)
         own = self.taxonomy.own_tags(found.category, language.taxonomy)
         if stop():
             raise Stopped
         is_sure = found.confidence >= LEAST_CONFIDENCE
         subject = own[0] if own and found.category != self.taxonomy.fallback and is_sure else None
         # An address would be taken out of the excerpt.
-        title = " ".join(ADDRESSES.sub(" ", post.title).split())
+        title = " ".join(ADDRESSES.sub(" ", written).split())
         whole = titled_excerpt(title, None, language)
         named = _as_subject(subject, language.code) if subject else None
-        said = [tag for tag in own[1:] if stem(tag) in map(stem, counts)]
-        category = [subject, *said] if subject and found.confidence >= SURE_CONFIDENCE else []
+        category = [subject] if subject and found.confidence >= SURE_CONFIDENCE else []
         # More than five are there only if all are sure.
         sure = tags if len(tags) > FEWEST_TAGS or not category else tags[:FIRST_TAGS]
         return finished(
             excerpts=[
-                excerpt_of(post.title, _prose(post, text), language) if text else None,
+                excerpt_of(written, _prose(post, text), language) if text else None,
                 titled_excerpt(title, named if found.confidence >= SURE_CONFIDENCE else None, language),
                 whole,
                 f"{title} – {found.category}." if title else None,
@@ -96,6 +100,15 @@ class Extractive:
             language=language.taxonomy,
             category_confidence=found.confidence,
         )
+
+
+def _without_site(title: str, text: str) -> str:
+    """Return a title without the name of its web site: its last part behind a sign, which the text lacks."""
+    while text and (found := _SITE.search(title)):
+        if found[1] and any(word in text for word in found[1].split()):
+            break
+        title = title[: found.start()]
+    return title
 
 
 def _prose(post: Post, text: str) -> str:

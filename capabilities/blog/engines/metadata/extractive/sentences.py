@@ -8,7 +8,7 @@ from pathlib import Path
 
 import regex
 
-from capabilities.blog.engines.metadata.unwanted import FILES, ORDERS, is_unwanted
+from capabilities.blog.engines.metadata.unwanted import ORDERS, is_unwanted
 from workers.engines.languages.languages import WORD, Language
 
 #: Most sentences that are compared.
@@ -99,30 +99,20 @@ def _is_balanced(text: str) -> bool:
     return quoted and text.count('"') % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
 
 
-def standing_alone(sentence: Sentence, title: str, language: Language) -> float:
+def standing_alone(sentence: Sentence, title: str) -> float:
     """Return how well a sentence stands alone, from 0 to 1."""
     text = sentence.text
     weaknesses = (
         # A post about newsletters may use their words.
         (_BOILERPLATE.search(text.replace("’", "'")) and not _BOILERPLATE.search(title), 0.15),
         (is_question(text), 0.35),
-        (FILES.search(text), 0.3),
         (text.endswith("!"), 0.8),
-        (text[0] in "\"“«„'‘「", 0.6),
-        (":" in text[-3:] or "…" in text or "..." in text, 0.5),
-        (len(text) < 35 and language.code not in ("zh", "ja", "ko"), 0.7),
     )
     return math.prod((factor for is_there, factor in weaknesses if is_there), start=1.0)
 
 
 def is_question(text: str) -> bool:
     return _QUESTION.search(text) is not None
-
-
-def refers_to_question(text: str, language: Language) -> bool:
-    """Return whether a sentence begins or ends with a word that refers to a question: *… for that.*"""
-    last = [found.group().lower() for found in WORD.finditer(text)][-1:]
-    return refers_back(text, language) or turns_away(text, language) or not language.dangling.isdisjoint(last)
 
 
 def turns_away(text: str, language: Language) -> bool:

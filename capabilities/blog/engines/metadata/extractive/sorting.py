@@ -19,11 +19,11 @@ from workers.engines.languages.languages import COMPOUNDING, UNSPACED, Language
 #: Weight of a cue in a title and in a text's opening, against 1 in the rest; characters of the opening.
 TITLE_WEIGHT, OPENING_WEIGHT, OPENING = 4.0, 2.0, 700
 
-#: Weight of a place against a cue, and most of all places; number of places that any post is about.
-PLACE_WEIGHT, MOST_PLACES, SEVERAL_PLACES = 0.5, 2.5, 3
+#: Weight of a place against a cue, and most of all places.
+PLACE_WEIGHT, MOST_PLACES = 0.5, 2.5
 
-#: Weight at which a category is sure, and the least weight of any, in long texts from LONG words on.
-SURE_WEIGHT, LEAST_WEIGHT, LEAST_WEIGHT_LONG, LONG = 2.0, 1.5, 1.8, 120
+#: Weight at which a category is sure, and the least weight of any.
+SURE_WEIGHT, LEAST_WEIGHT = 2.0, 1.5
 
 #: Characters that show whether a text is an obituary.
 OBITUARY_OPENING = 300
@@ -48,9 +48,8 @@ class Sorted:
     category: str
     cues: frozenset[str]
     confidence: float = 0.0  #: 0 to 1, by its weight and its lead over the second
-    #: Places that the post is about, and others that it names, in lower case.
+    #: Places that the post names, in lower case.
     places: frozenset[str] = frozenset()
-    passing: frozenset[str] = frozenset()
 
 
 def sort_post(title: str, text: str, words: Mapping[str, int], language: Language, taxonomy: Taxonomy) -> Sorted:
@@ -81,22 +80,15 @@ def sort_post(title: str, text: str, words: Mapping[str, int], language: Languag
     # The fallback's words, such as tips, suggest any category.
     weights[taxonomy.fallback] = 0.0
     best = max(taxonomy.names, key=lambda name: weights[name])
-    least = LEAST_WEIGHT_LONG if sum(words.values()) > LONG else LEAST_WEIGHT
-    named = sum(places, Counter[str]())
-    is_about = best in travels or len(named) >= SEVERAL_PLACES
-    # A name of several words may be a street's, which is about the post as well: Corso Buenos Aires.
-    about = frozenset(
-        place for place, count in named.items() if is_about or count > 1 or " " in place or place in places[0]
-    )
-    passing = frozenset(named) - about
-    if weights[best] < least:
-        return Sorted(taxonomy.fallback, frozenset(), places=about, passing=passing)
+    named = frozenset[str]().union(*places)
+    if weights[best] < LEAST_WEIGHT:
+        return Sorted(taxonomy.fallback, frozenset(), places=named)
     second = max((weight for name, weight in weights.items() if name != best), default=0.0)
     margin = 1.0 - max(second, 0.0) / weights[best]
     confidence = (1.0 - math.exp(-weights[best] / SURE_WEIGHT)) * (0.4 + 0.6 * margin)
     if is_obituary:
         confidence = min(confidence, MOST_OF_OBITUARY)
-    return Sorted(best, frozenset(spoken[best]), confidence, about, passing)
+    return Sorted(best, frozenset(spoken[best]), confidence, named)
 
 
 def _specific(cue: str, language: Language) -> float:

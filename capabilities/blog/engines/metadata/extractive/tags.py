@@ -9,15 +9,14 @@ from itertools import takewhile
 import regex
 
 from capabilities.blog.engines.metadata.extractive.evidence import (
-    INFINITIVES,
-    VERBS,
+    CLAUSES,
     arabic_name,
     observed,
     without_affixes,
     without_title_case,
 )
 from capabilities.blog.engines.metadata.extractive.sorting import Sorted
-from capabilities.blog.engines.metadata.extractive.weighing import LONG, WordWeights
+from capabilities.blog.engines.metadata.extractive.weighing import WordWeights
 from capabilities.blog.engines.metadata.extractive.words import PostWord, segmented, words_of
 from capabilities.blog.engines.metadata.terms import stem
 from workers.engines.languages.languages import COMPOUNDING, Language
@@ -31,9 +30,6 @@ UNSPACED_LETTERS = regex.compile(r"[\p{Han}\p{Katakana}\p{Hiragana}]")
 
 #: Most words of a name in capitals.
 LONGEST_NAME = 4
-
-#: How often a name with a joint occurs, unless the title has it: “jefe del aparato” is said by chance.
-LEAST_JOINED = 3
 
 #: Words that join two things, not the parts of a name.
 AND = frozenset({"and", "y", "et", "und", "e", "en", "con"})
@@ -61,8 +57,7 @@ def tags_of(title: str, text: Sequence[PostWord | None], language: Language, cat
     weights = WordWeights(
         language, seen, frozenset(w.lower for w in in_title if w), cues, max(len(in_text), 1), category.places
     )
-    candidates = [c for c in _Ranking(weights).candidates(in_title, in_text) if c.text not in category.passing]
-    return _chosen(candidates, joins=language.code in COMPOUNDING)
+    return _chosen(_Ranking(weights).candidates(in_title, in_text), joins=language.code in COMPOUNDING)
 
 
 class _Ranking:
@@ -84,15 +79,11 @@ class _Ranking:
         names.update(in_title)
         # “Senior dogs” in the text and “senior dog” in the title are one name.
         titled = {_stems(name) for name in in_title}
-        alike: Counter[tuple[str, ...]] = Counter()
-        for name, count in names.items():
-            alike[_stems(name)] += count
         # “Chocolate chip” occurs only within “chocolate chip cookies”.
         within = {part for name, count in names.items() for part in (name[1:], name[:-1]) if count >= names[part] > 0}
         for name in names:
-            stems = _stems(name)
             if (name not in within or self._is_proper(name)) and (
-                worth := self._of_name(name, alike[stems], stems in titled)
+                worth := self._of_name(name, names[name], _stems(name) in titled)
             ) > 0:
                 content = tuple(stem(word) for word in name if word not in self._language.joints)
                 found.append(_Candidate(self._written.get(name) or self._joined(name), content, worth))
@@ -105,8 +96,6 @@ class _Ranking:
             for part in self._parts(run):
                 name = tuple(word.lower for word in part)
                 if name[0] in joints or name[-1] in joints:
-                    continue
-                if self._language.code == "de" and not _is_german(part, self._language):
                     continue
                 if self._language.code == "ar":
                     self._written.setdefault(name, arabic_name(part))
@@ -135,14 +124,6 @@ class _Ranking:
         """Return whether each word of a name has a capital; in German, so have all nouns."""
         return self._language.code != "de" and all(self._seen[word].is_proper for word in name)
 
-    def _is_verb(self, word: str) -> bool:
-        """Return whether a word is an infinitive, or takes an object: bitcoin *captures* the imagination."""
-        known, code = self._seen[word], self._language.code
-        if word in self._cues or known.after_article:
-            return False
-        is_infinitive = code in INFINITIVES and INFINITIVES[code].search(word) is not None
-        return is_infinitive or (code == "en" and known.before_article == known.count and not self._is_proper((word,)))
-
     def _of_name(self, name: tuple[str, ...], count: int, is_in_title: bool) -> float:
         """Return the worth of a name that occurs `count` times; 0: it is none."""
         content = [word for word in name if word not in self._language.joints]
@@ -152,16 +133,14 @@ class _Ranking:
         recurs = bool(self._language.determiners) and all(weights.count(word) > 1 for word in content)
         is_known = given or (is_in_title and ((recurs and count > 1) or self._is_proper(name)))
         # In a long text or an unknown language, two words side by side once are no name.
-        is_short_title = is_in_title and weights.length <= LONG and bool(self._language.determiners)
-        least = LEAST_JOINED if len(content) < len(name) and not is_in_title else 1 if is_short_title else 2
-        if count < least and not is_known:
+        if count < 2 and not is_known:
             return 0.0
         parts = [weights.parts[word] for word in content]
         worth = math.prod(parts) ** (1 / len(parts)) * (1.0 + 0.25 * (len(parts) - 1))
         if is_known or (count > 1 and 2 * count >= min(self._seen[word].count for word in content)):
             # If its words rarely occur without it, the name says more than they do.
             worth = max(worth, 1.05 * max(parts))
-        return worth if count > 1 or is_known else 0.75 * worth
+        return worth
 
     def _is_noun_phrase(self, name: tuple[str, ...], content: Sequence[str]) -> bool:
         """Return whether a name has no verb, no empty word and no word twice, and is no private person's."""
@@ -171,17 +150,9 @@ class _Ranking:
         if is_proper:
             # A name in capitals may be a private person's, unless the title has it.
             return joined in self._cues | self._weights.places or any(map(self._weights.is_in_title, content))
-        if any(language.is_empty_word(word) for word in {*content} - self._cues):
+        if (clause := CLAUSES.get(language.code)) and clause.search(joined):
             return False
-        # “KMyMoney chiederà”: but in English and German a name before another word is the subject of a verb.
-        is_clause = language.code in INFINITIVES and self._is_proper(name[:1]) and not self._is_proper(name[-1:])
-        is_past = language.code == "en" and VERBS["en"].search(content[-1]) and content[-1] not in self._cues
-        return not (is_clause or is_past or self._is_verb(content[0]) or self._is_verb(content[-1]))
-
-
-def _is_german(part: Sequence[PostWord], language: Language) -> bool:
-    """Return whether German words are a capitalised adjective and its noun: *Erneuerbare Energien*."""
-    return len(part) == 2 and part[0].is_capital and not any(language.is_empty_word(word.lower) for word in part)
+        return not any(map(language.is_empty_word, {*content} - self._cues))
 
 
 def _stems(name: Sequence[str]) -> tuple[str, ...]:
@@ -212,6 +183,9 @@ def _chosen(candidates: Sequence[_Candidate], *, joins: bool) -> list[str]:
             continue
         if any(used[word] >= 2 for word in stems) or any(_is_within(candidate.text, other.text) for other in chosen):
             continue
+        # “Zinfandel rose” and “rose stone” are parts of one longer name.
+        if any(_is_next(one, other) for other in chosen for one, other in ((candidate, other), (other, candidate))):
+            continue
         used.update(stems)
         chosen.append(candidate)
         if len(chosen) == len(LEAST_WORTHS):
@@ -228,6 +202,10 @@ def _is_kin(one: _Candidate, other: _Candidate, *, joins: bool) -> bool:
     part, whole = sorted((one.text, other.text), key=len)
     is_part = joins and len(part) >= SHORTEST_JOINED and (whole.startswith(part) or whole.endswith(part))
     return is_part or shared >= max(SHORTEST_ROOT, len(short) - LONGEST_ENDING)
+
+
+def _is_next(one: _Candidate, other: _Candidate) -> bool:
+    return len(one.stems) == len(other.stems) > 1 and one.stems[1:] == other.stems[:-1]
 
 
 def _is_within(one: str, other: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import regex
 
 from capabilities.blog.engines.metadata.extractive.evidence import (
-    PARTICIPLES,
+    INFINITIVES,
     VERBS,
     Seen,
 )
@@ -27,6 +27,7 @@ COMMON, TITLE_COMMON, TITLE_RARITY, RARE = 5.0, 5.5, 0.3, 1.2
 
 #: Most letters of a Thai name between two spaces; a longer run is half a sentence.
 LONGEST_RUN = 14
+
 
 #: Numbers in Chinese and Japanese names, which are of a list.
 COUNTED = regex.compile(
@@ -51,15 +52,10 @@ class WordWeights:
         self.language, self.seen, self.cues, self.length = language, seen, cues, length
         self._title, self._title_stems = title, {stem(word) for word in title}
         self._forms: dict[str, Counter[str]] = defaultdict(Counter)
-        # German nouns have a capital letter; *gebrauchte* has one at the start of a title alone.
-        self._inside: Counter[str] = Counter()
-        self._capital: Counter[str] = Counter()
         for word, known in seen.items():
             if not language.is_empty_word(word):
                 # Dutch *hete* is hot, and no form of *het*, which is the.
                 self._forms[stem(word)][word] += known.count
-            self._inside[stem(word)] += known.inside
-            self._capital[stem(word)] += known.capital
         #: Worth of each word in a name of several; 0: it can be in none.
         self.parts = {word: self._worth_in_name(word, known) for word, known in seen.items()}
 
@@ -79,26 +75,22 @@ class WordWeights:
         if word in self.cues:
             return worth
         # A name that is no place, and in no title, may be a private person's.
-        is_private = (
-            4 * known.after_capital > known.count
-            or 2 * known.beside_capital >= known.count
-            or self.count(word) < LEAST_NAMED
-        )
+        is_private = 2 * known.beside_capital >= known.count or self.count(word) < LEAST_NAMED
         if self._is_proper(known) and is_private and word not in self.places and not self.is_in_title(word):
             return 0.0
         code = self.language.code
-        if code == "en" and known.before_article == known.count and not self._is_proper(known):
-            return 0.0  # a verb: bitcoin *captures* the market
         if code in ("en", "zh") and VERBS[code].search(word):
             return 0.0
         if self.language.is_empty_word(word) or code == "vi":
             return 0.0
         if self.is_in_title(word):
             return worth
+        # Romance nouns follow an article or a preposition now and then; *pulse* and *cliquez* never do.
+        is_verb = code in INFINITIVES and self.language.determiners and not (known.after_determiner or known.is_proper)
+        is_sentence = code == "th" and (len(word) > LONGEST_RUN or word.startswith(tuple(self.language.stop)))
         # Where no articles are known, verbs look like nouns.
         is_unclear = not self.language.determiners and (code not in UNSPACED or (code == "ja" and len(word) < 3))
-        is_sentence = code == "th" and (len(word) > LONGEST_RUN or word.startswith(tuple(self.language.stop)))
-        return 0.0 if is_sentence or (is_unclear and self.count(word) < 2) else worth
+        return 0.0 if is_sentence or is_verb or (is_unclear and self.count(word) < 2) else worth
 
     def _worth_in_name(self, word: str, known: Seen) -> float:
         is_cue = word in self.cues
@@ -138,11 +130,10 @@ class WordWeights:
 
     def _is_name(self, word: str, known: Seen, is_cue: bool) -> bool:
         language = self.language
-        if language.is_empty_word(word) and not (
-            is_cue and word not in language.determiners | language.subjects | language.vague
-        ):
+        grammar = language.determiners | language.subjects
+        if language.is_empty_word(word) and not (is_cue and word not in grammar | language.vague):
             # Elden Ring, Black Friday: a part of a name, if it is written as one.
-            return self._is_proper(known) and len(word) > 2 and word not in language.determiners | language.subjects
+            return self._is_proper(known) and len(word) > 2 and word not in grammar
         if word.replace(".", "").replace("-", "").isdigit() or not regex.search(r"\p{L}", word) or len(word) > 40:
             return False
         if language.code in ("zh", "ja", "ko"):
@@ -154,18 +145,14 @@ class WordWeights:
         code = self.language.code
         if code == "de":
             return self._as_german_noun(word, known, is_cue)
-        is_free = known.first > 0 and not (known.after_determiner or is_cue)
-        if is_free and code in PARTICIPLES and PARTICIPLES[code].search(word):
+        is_noun = known.after_article or known.is_proper or is_cue
+        if not is_noun and code in INFINITIVES and INFINITIVES[code].search(word):
             return 0.0
+        if code == "en" and not (known.is_proper or is_cue) and known.before_article == known.count:
+            return 0.0  # a verb: bitcoin *captures* the market
         return 0.2 if known.after_subject > known.after_determiner else 1.0
 
     def _as_german_noun(self, word: str, known: Seen, is_cue: bool) -> float:
-        if known.first == 0 and known.inside == 0 and word.endswith("en") and not is_cue:
-            # “Wählen eines Passworts”: an infinitive opens the title.
-            return 0.3
-        inside = known.inside or self._inside[stem(word)]
-        if inside:
-            capital = known.capital if known.inside else self._capital[stem(word)]
-            return 1.0 if capital > 0.5 * inside else 0.0
-        is_written_small = not any(form[:1].isupper() for form in known.forms)
-        return 1.0 if is_cue or (word in self._title and not is_written_small) else 0.3
+        if known.inside:
+            return 1.0 if known.capital > 0.5 * known.inside else 0.0
+        return 1.0 if is_cue or word in self._title else 0.3

@@ -120,12 +120,6 @@ def test_an_excerpt_begins_with_the_first_sentence_that_stands_alone(
 @pytest.mark.parametrize(
     ("language", "first", "second"),
     [
-        ("en", "Dahlias take an English winter personally, and have to come in.", "Now, the shed is full of pots."),
-        ("en", "Dahlias take an English winter personally, and have to come in.", "But I wanted to talk of dahlias."),
-        ("de", "Dahlien nehmen den Winter persönlich und müssen ins Haus.", "Nun zum Unbequemen an den Dahlien."),
-        ("fr", "Les dahlias craignent l'hiver et doivent rentrer à la maison.", "Bref, les dahlias sont fragiles."),
-        ("es", "Las dalias temen el invierno y tienen que entrar en casa.", "Ahora toca hablar de las dalias."),
-        ("it", "Le dalie temono l'inverno e devono entrare in casa.", "Ora tocca parlare delle dalie di casa."),
         (
             "en",
             "Dahlias take an English winter personally, and have to come in.",

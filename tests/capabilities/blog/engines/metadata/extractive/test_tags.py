@@ -193,12 +193,6 @@ def test_tags_that_fill_up_are_in_the_posts_language(engine: Extractive) -> None
             *("en", "senior dog", {"senior", "dog"}),
         ),
         (
-            "Gebrauchte Objektive: lohnt sich das?",
-            "Ein gebrauchtes Objektiv kostet die Hälfte. Die Blende der Objektive muss sich leicht bewegen. " * 5,
-            *("de", "objektive", {"lohnt", "gebrauchte"}),
-        ),
-        ("Las elecciones europeas explicadas a los jóvenes", "", *("es", "elecciones", {"explicadas"})),
-        (
             "فوائد المشي لصحة القلب",
             "المشي مفيد لصحة القلب. يحتاج الإنسان إلى المشي كل يوم، ويقلل المشي من خطر الإصابة بأمراض القلب. " * 4,
             *("ar", "صحة القلب", {"لصحة", "لصحة قلب", "يحتاج", "بأمراض"}),
