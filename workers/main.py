@@ -2,9 +2,9 @@
 
 import os
 import signal
-import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from queue import SimpleQueue
 from typing import Any, NoReturn
 
 import dramatiq
@@ -127,16 +127,16 @@ def serve(settings: Settings, names: Sequence[str]) -> NoReturn:
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
     malloc.use_one_arena()
     log.configure(settings)
-    told = threading.Event()
+    told: SimpleQueue[int] = SimpleQueue()  # whose put may interrupt its get, and itself; an Event's lock may not
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: told.set())
+        signal.signal(number, lambda number, _: told.put(number))
     die_with_parent()
     broker = open_broker(settings)
     if unknown := set(names) - broker.get_declared_queues():
         raise NotFound(f"There is no queue {min(unknown)}; there is {', '.join(sorted(broker.get_declared_queues()))}.")
     worker = Worker(broker, queues={*names}, worker_threads=len(names))
     worker.start()
-    told.wait()
+    told.get()
     worker.stop(timeout=settings.work.drain_seconds * 1_000)
     # Without the interpreter's end, which libraries do not survive in which an engine still computes.
     os._exit(0)

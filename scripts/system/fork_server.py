@@ -18,7 +18,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -163,16 +163,37 @@ def _serve(number: int, supervisor: int) -> NoReturn:
             content, passed, *_ = socket.recv_fds(requests, MOST_REQUEST_BYTES, MOST_DESCRIPTORS)
             if not content:
                 sys.exit()
-            output, reports, *descriptors = passed
-            pid = _fork(json.loads(content), output, descriptors)
-            os.write(reports, b"%d\n" % pid)
-            watched.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, reports))
+            try:
+                _serve_one(watched, json.loads(content), passed)
+            except OSError:  # no process or descriptor is left: the supervisor reads no id, and starts it by exec
+                traceback.print_exc()
+
+
+def _serve_one(watched: selectors.BaseSelector, wanted: dict[str, Any], passed: Sequence[int]) -> None:
+    """Fork a program, and watch it. Raises OSError, with nothing left of it."""
+    output, reports, *descriptors = passed
+    try:
+        pid = _fork(wanted, output, descriptors)
+    except OSError:
+        for descriptor in passed:
+            os.close(descriptor)
+        raise
+    try:
+        watched.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, reports))
+    except OSError:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(reports)
+        raise
+    with suppress(BrokenPipeError):  # the supervisor has died, and the program is about to
+        os.write(reports, b"%d\n" % pid)
 
 
 def _report_end(watched: int, pid: int, reports: int) -> None:
     """Write a child's exit status to the pipe of its request."""
     _, status = os.waitpid(pid, 0)
-    os.write(reports, b"%d\n" % os.waitstatus_to_exitcode(status))
+    with suppress(BrokenPipeError):
+        os.write(reports, b"%d\n" % os.waitstatus_to_exitcode(status))
     os.close(reports)
     os.close(watched)
 
@@ -204,21 +225,22 @@ def _become(wanted: dict[str, Any], server: int, output: int, descriptors: Seque
 
 def _end_after(work: Callable[[], object]) -> NoReturn:
     """End a forked process after its work as an interpreter does, without what its parent had begun."""
-    status: Any = None
+    code = 1
     try:
-        work()
-    except SystemExit as ended:
-        status = ended.code
-    except BaseException:  # noqa: BLE001
-        traceback.print_exc()
-        status = 1
-    if isinstance(status, str):
-        sys.stderr.write(f"{status}\n")
-        status = 1
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    os._exit(status or 0)
+        try:
+            work()
+            code = 0
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+            if isinstance(ended.code, str):
+                sys.stderr.write(f"{ended.code}\n")
+        except BaseException:  # noqa: BLE001
+            traceback.print_exc()
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+    finally:  # whatever can't be written any more
+        os._exit(code)
 
 
 def _close_all_but(*numbers: int) -> None:
