@@ -56,7 +56,7 @@ class SiteWatch:
     async def _look(self, database: Database, site: Site) -> Mapping[str, Any]:
         """Return how far the watch has come."""
         async with open_site(site, self._settings) as opened:
-            posts = [one for one in await anext(opened.list_posts()) if one.is_published]
+            posts = [one for one in await anext(opened.list_posts(), []) if one.is_published]
         known = site.watched or {}
         seen = dict.fromkeys(known.get("seen") or ())
         if known.get("seen") is not None:  # else: posts from before the watch are left alone
