@@ -1,5 +1,6 @@
 """A real SMTP server on loopback, with STARTTLS and a password, that keeps what it takes."""
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from loopback import abort_connections
 
 USER, PASSWORD = "pressroom", "secret of the mail server"
 
@@ -68,6 +70,7 @@ def mail_host(folder: Path) -> Iterator[MailHost]:
     try:
         yield host
     finally:
+        asyncio.run_coroutine_threadsafe(abort_connections(), controller.loop).result()
         controller.stop()
 
 

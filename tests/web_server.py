@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from aiohttp.abc import AbstractResolver
+from loopback import abort_connections
 
 #: A certificate of pictures.example that nobody has signed, until 2126, and its key.
 CERTIFICATE = """\
@@ -128,7 +129,7 @@ class WebServer:
         except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
             pass  # the client has left
         except asyncio.CancelledError:
-            writer.transport.abort()  # the server ends, and its loop waits for nobody who does not read
+            pass  # the server ends
         finally:
             self.open -= 1
             writer.transport.abort() if writer.transport.is_closing() else writer.close()
@@ -197,6 +198,7 @@ def web_server(host: str = "127.0.0.1", *, tls: bool = False) -> Iterator[WebSer
         for meeting in meetings:
             meeting.cancel()
         await asyncio.gather(*meetings, return_exceptions=True)
+        await abort_connections()
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()

@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from loopback import abort_connections
+
 Fault = Literal["", "latency", "reset", "half-open", "slow", "swallow"]
 
 CHUNK_BYTES = 64 * 1024
@@ -104,6 +106,7 @@ class TcpProxy:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        await abort_connections()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         link = _Link(writer)

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from http_service import Answer, Service, form
 from payers import Payer, open_account
-from waiting import wait_for
+from waiting import files_in, wait_for
 
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
@@ -26,7 +26,7 @@ MUSIC = ("music", b"ID3-music", "m.mp3")
 
 def uploads(service: Service) -> list[Path]:
     """Return the files that lie in the store."""
-    return [path for path in (service.data / "artifacts").rglob("*") if path.is_file()]
+    return files_in(service.data / "artifacts")
 
 
 def kept(service: Service) -> list[Path]:

@@ -17,7 +17,7 @@ from http_service import form
 from mp3_files import decoded
 from ran import Ran
 from systems import Answer, Running
-from waiting import wait_for
+from waiting import wait_for_no_uploads
 
 from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.handlers.script import write_script
@@ -195,10 +195,7 @@ def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(servi
     assert (answer.json["code"], answer.json["details"][0]["field"]) == ("audio_undecodable", "music")
     assert answer.json["message"].startswith("music: The file is not audio")
     assert answer.headers["X-Credits-Used"] == "0"
-    wait_for(
-        lambda: not ([path for path in (service.data / "artifacts" / "uploads").rglob("*") if path.is_file()]),
-        about=lambda: "the upload is kept",
-    )
+    wait_for_no_uploads(service.data)
 
 
 def fetch(url: str) -> tuple[str, bytes]:

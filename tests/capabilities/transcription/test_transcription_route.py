@@ -19,7 +19,7 @@ from http_service import form
 from ran import Ran
 from spoken import RATE, encoded, ffmpeg, samples_of
 from systems import FAST, Answer, Running, clean_environment, command, kill, system
-from waiting import wait_for
+from waiting import wait_for, wait_for_no_uploads
 from web_server import web_server
 
 from pipeline.accounts.accounts import open_account
@@ -172,13 +172,7 @@ def test_a_minute_and_a_second_cost_two_minutes_and_who_can_not_pay_gets_402_and
     assert (answer.headers["X-Credits-Used"], answer.headers["X-Credits-Remaining"]) == ("0", "9")
     assert (answer.json["credits_required"], answer.json["credits_remaining"]) == (10, 9)
     assert "needs 10 credits; the balance is 9" in answer.json["message"]
-    wait_for_no_uploads(service)
-
-
-def wait_for_no_uploads(service: Running) -> None:
-    """Return once no upload is left in the store: it is deleted when its job has been answered."""
-    uploads = service.data / "artifacts" / "uploads"
-    wait_for(lambda: not any(path.is_file() for path in uploads.rglob("*")), about=lambda: [*uploads.rglob("*")])
+    wait_for_no_uploads(service.data)
 
 
 # Long recordings.
@@ -197,7 +191,7 @@ def test_a_recording_of_60_mb_is_uploaded_in_pieces_and_transcribed(service: Run
         transcript = client.transcribe(heavy(SENTENCE, 60_000_000))
 
     assert (transcript.text, transcript.credits_used, before - balance(service)[0]) == (SAID, 5, 5)
-    wait_for_no_uploads(service)
+    wait_for_no_uploads(service.data)
 
 
 def test_a_recording_behind_a_url_is_downloaded_and_transcribed(service: Running) -> None:
@@ -206,7 +200,7 @@ def test_a_recording_behind_a_url_is_downloaded_and_transcribed(service: Running
         answer = service.ask("/transcriptions", {"url": episode, "response_format": "text"})
 
     assert (answer.status, answer.body.decode(), answer.headers["X-Credits-Used"]) == (200, SAID, "5")
-    wait_for_no_uploads(service)
+    wait_for_no_uploads(service.data)
 
 
 def test_a_url_that_gives_no_recording_costs_nothing(service: Running) -> None:
@@ -225,7 +219,7 @@ def test_a_url_that_gives_no_recording_costs_nothing(service: Running) -> None:
         url: (400, code) for url, code in urls.items()
     }
     assert {answer.headers["X-Credits-Used"] for answer in answers.values()} == {"0"}
-    wait_for_no_uploads(service)
+    wait_for_no_uploads(service.data)
 
 
 # Whatever people upload.
@@ -262,7 +256,7 @@ def test_what_is_no_recording_is_refused_and_costs_nothing(service: Running, tmp
         "too large": (413, "payload_too_large"),
     }
     assert balance(service) == before
-    wait_for_no_uploads(service)
+    wait_for_no_uploads(service.data)
     assert service.pids("transcription") == workers
     assert memory(workers[0]) - needed < 100 * MIB
 
@@ -309,7 +303,7 @@ def test_nothing_of_a_recording_is_left_when_its_job_has_ended(service: Running,
     assert job["state"] == end
     assert job["credits"]["captured"] == (5 if end == "succeeded" else 0)
     wait_for(lambda: not holders(service, mark), about=lambda: holders(service, mark))
-    wait_for_no_uploads(service)
+    wait_for_no_uploads(service.data)
 
 
 def wait_for_progress(service: Running, job_id: str, *, seconds: float) -> None:
