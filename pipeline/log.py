@@ -37,7 +37,7 @@ def _write(text: str) -> None:
         sys.stderr.flush()
 
 
-#: How long a line may wait for others that are written with it.
+#: Longest time for which a line waits for others.
 HOLD_SECONDS = 0.1
 
 

@@ -52,8 +52,8 @@ make faults SITTING=50 GO_ON=1                # the faults that are left, on the
 make faults PARTS=tests/faults/test_crash_points.py
 ```
 
-**Strikes** are kills, restarts, connections cut, or pieces of data that a proxy held up; **jobs** are requests answered
-meanwhile; **before** is the rate of answers a second before the fault, and **back to 95 %** the time until that rate was
+**Strikes** are kills, restarts, cut connections, or pieces of data that a proxy held up; **jobs** are requests answered
+meanwhile; **before** is the rate of answers a second before the fault, **back to 95 %** the time until that rate was
 back. A fault that misses the aim of 30 s strikes again, in a row of its own.
 
 """
