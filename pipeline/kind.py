@@ -238,7 +238,7 @@ class Kind(Generic[R, I, O]):
 
     @classmethod
     def origin(cls, engine: str | None) -> Origin | None:
-        """Return the strongest origin of engines such as llm+drawn; None if nothing was made."""
+        """Return the strongest origin of engines such as llama+drawn; None if nothing was made."""
         if not cls.origins or not engine:
             return None
         found = {cls.origins.get(name, cls.origins[""]) for name in engine.split("+")}

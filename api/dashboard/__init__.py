@@ -1,6 +1,6 @@
 """Dashboard: the pages for people, under /dashboard. Modules and folders in `pages`, of capabilities too, are found.
 
-A page is one module and one template (docs/dashboard.md, Adding a page):
+A page is one module and one template (CONTRIBUTING.md, How to add a page of the dashboard):
 
 - `PAGE = Page(path, title, section)` adds it to the navigation; `PAGES` is a list of several. `operators_only=True`
   hides it from everybody else.
@@ -15,8 +15,7 @@ from types import ModuleType
 
 from api.dashboard import pages
 from api.dashboard.entry.guard import Access, Guard
-from api.dashboard.page import Page
-from api.dashboard.rendering import Renderer
+from api.dashboard.rendering import Page, Renderer
 from api.dashboard.static_files import StaticFiles, load_static_files
 from api.services.services import Services
 from pipeline.capabilities import parts

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import Any
 
-from api.http.refusals import too_slow
+from api.http.connections import too_slow
 
 #: A body is looked at whenever it was waited for so many seconds, and must have come with so many bytes a second since
 #: the last look. Without it a byte now and then keeps a connection open for ever, and with it what has come.

@@ -71,7 +71,7 @@ class RequestMiddleware:
                 message["headers"] = _complete(message["headers"], context)
             await send(message)
 
-        # Where no answer has begun, the application has a bug, and the server answers.
+        # Without an answer the application has a bug, and the server answers.
         unanswered, held = int(HTTPStatus.INTERNAL_SERVER_ERROR), receive
         if context.has_body:
             context.incoming = Incoming(receive)

@@ -22,7 +22,7 @@ from pipeline.wakes import notices
 from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
-#: What the statement that erases a job says of one that could be.
+#: The condition for a job to be erased.
 _HAS_ENDED = SQL("state IN ({})").format(SQL(", ").join(FINAL_STATES))
 
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from pipeline.errors import InvalidRequest
-from pipeline.marks.receipts import MAX_BYTES, fingerprint, verify_receipt
-from pipeline.marks.verified import Verified
+from pipeline.marks.receipts import MAX_BYTES, Verified, fingerprint, verify_receipt
 from scripts.commands import SERVICE, under
 from scripts.terminal import tell
 from workers.media.marks.verifying import verify_file

@@ -17,7 +17,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
 
 MAX_NAME = 60
-#: What each connector signs in with.
+#: The login that each connector needs.
 LOGINS: Mapping[str, Sequence[str]] = {"wordpress": ("user", "password"), "ghost": ("password",), "feed": ()}
 
 

@@ -53,7 +53,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something in an account: a person, a key or, with neither, the `pressroom` command."""
+    """The person or key that does something in an account or, with neither, the `pressroom` command."""
 
     account_id: UUID
     person_id: UUID | None = None

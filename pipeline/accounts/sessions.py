@@ -19,7 +19,7 @@ from pipeline.errors import InvalidRequest
 TOKEN_BYTES = 32
 #: Name of the key that an account's sessions work with.
 KEY_NAME = "dashboard"
-#: How exactly it is known when a session was used last.
+#: Precision of the time at which a session was last used.
 SEEN_EVERY = timedelta(minutes=1)
 
 
@@ -118,8 +118,8 @@ def begin_session(
 ) -> Statement[bool]:
     """Sign a person in to an account of theirs, and note it; the key for its sessions is made, or revived.
 
-    `checked`: what was read of the person before their password was checked. Where they have another password by now,
-    or the account is suspended, nobody is signed in, and the result is false. `browser` and `address` are for the
+    `checked` is the person as read before the password check. If the password has changed since, or the account is
+    suspended, nobody is signed in, and the result is false. `browser` and `address` are for the
     person, to tell their sessions apart."""
     return Statement(
         _BEGIN,

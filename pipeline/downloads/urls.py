@@ -15,7 +15,7 @@ SCHEME = r"^[Hh][Tt][Tt][Pp][Ss]?://"
 MAX_HOST = 254
 DEFAULT_PORTS = {"http": 80, "https": 443}
 HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?")
-#: Those that begin with a 6 may be too high.
+#: Numbers that begin with a 6 may be too high.
 PORT = r"(?::(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
 #: Nearly all URLs are so plain, and need no closer look, which takes twenty times as long.
 PLAIN = re.compile(rf"https?://(?=[^/?#]{{1,250}}(?:[/?#]|$)){HOST.pattern}{PORT}(?:[/?#][!-\[\]-~]*)?")

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import quote
+from uuid import UUID
 
 import aiohttp
 from authlib.common.security import generate_token
@@ -21,6 +22,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, KeySetSerialization
 from yarl import URL
 
+from pipeline.database import Statement
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.connecting import open_session, plain_socket
 from pipeline.downloads.failures import failure_of
@@ -34,7 +36,7 @@ ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 #: Longest time that all requests of a step may take together.
 PATIENCE_SECONDS = 10
 MOST_BYTES = 256 * 1024
-#: How far the provider's clock may be from ours.
+#: Largest difference between the provider's clock and ours.
 LEEWAY_SECONDS = 60
 #: As long as a subject may be (Core 1.0, section 2).
 MOST_SUBJECT_LENGTH = 255
@@ -54,7 +56,7 @@ class ProviderAway(ServiceUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """Where a browser is sent, and what has to be kept until it comes back."""
+    """The URL that a browser is sent to, and the values to keep until it returns."""
 
     url: str
     kept: dict[str, Any]
@@ -229,3 +231,41 @@ def _text(found: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str) or not value:
         raise ProviderRefused(f"The provider's answer has no {name}.")
     return value
+
+
+def find_identity(issuer: str, subject: str) -> Statement[UUID | None]:
+    """Return the person that is linked; None where nobody is."""
+    return Statement(
+        "SELECT person_id FROM provider_identity WHERE issuer = %(issuer)s AND subject = %(subject)s",
+        {"issuer": issuer, "subject": subject},
+        lambda rows: rows[0]["person_id"] if rows else None,
+    )
+
+
+def link_identity(person_id: UUID, issuer: str, subject: str) -> Statement[bool]:
+    """Link an identity; returns false where somebody else has it, or the person has another of the provider's."""
+    return Statement(
+        "INSERT INTO provider_identity (issuer, subject, person_id) SELECT g.* FROM"
+        " (SELECT %(issuer)s::text AS issuer, %(subject)s::text AS subject, %(person)s::uuid AS person_id) g"
+        " WHERE NOT EXISTS (SELECT FROM provider_identity o"
+        "  WHERE o.person_id = g.person_id AND o.issuer = g.issuer AND o.subject <> g.subject)"
+        " ON CONFLICT (issuer, subject) DO UPDATE SET subject = EXCLUDED.subject"
+        "  WHERE provider_identity.person_id = EXCLUDED.person_id RETURNING 1 AS linked",
+        {"person": person_id, "issuer": issuer, "subject": subject},
+        bool,
+    )
+
+
+def unlink_identities(person_id: UUID) -> Statement[int]:
+    """Forget what a person is linked with; returns how many."""
+    return Statement(
+        "DELETE FROM provider_identity WHERE person_id = %(person)s RETURNING 1 AS gone", {"person": person_id}, len
+    )
+
+
+def count_identities(person_id: UUID) -> Statement[int]:
+    return Statement(
+        "SELECT count(*) AS linked FROM provider_identity WHERE person_id = %(person)s",
+        {"person": person_id},
+        lambda rows: int(rows[0]["linked"]),
+    )

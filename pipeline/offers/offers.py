@@ -22,7 +22,7 @@ class Offer:
     ready: bool
     needs: str | None = None
     content: Mapping[str, Any] = field(default_factory=dict)
-    #: Where the engine stands in its pool's order of preference; the first is 0.
+    #: The engine's place in its pool's order of preference; the first is 0.
     place: int = 0
 
 
@@ -86,7 +86,7 @@ def read_offers() -> Statement[list[Offer]]:
     )
 
 
-#: One that answered within this time is ready; of others it is not known.
+#: An engine that answered within this time is ready; the state of others is unknown.
 ANSWER_LASTS = timedelta(hours=1)
 
 

@@ -26,9 +26,9 @@ from pipeline.settings import Settings
 
 #: The Redis hash with one field a process.
 HASH = "pressroom:processes"
-#: How often a process tells.
+#: Interval of reports.
 TELL_EVERY = timedelta(seconds=10)
-#: One that was not heard of for so long has ended. Clocks of machines may differ by less.
+#: A process that has not reported for so long has ended. Clocks of machines may differ by less.
 GONE_AFTER = timedelta(seconds=60)
 
 

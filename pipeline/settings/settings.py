@@ -30,7 +30,7 @@ S = TypeVar("S", bound=Section)
 
 
 class TierLimits(BaseModel):
-    """How many requests an account of a tier may make, 0 is no limit; and how many jobs it may keep past expiry."""
+    """Requests that an account of a tier may make (0: no limit), and jobs that it may keep past expiry."""
 
     per_day: int = Field(ge=0)
     per_minute: int = Field(ge=0)

@@ -31,7 +31,7 @@ SERVICE_LINK = re.compile(r"PRESSROOM(_[A-Z0-9_]+)?_(SERVICE_HOST|SERVICE_PORT(_
 SERVICE_ADDRESS = re.compile(r"(tcp|udp)://")
 #: The setting whose parts have names that the operator chooses.
 NAMED = "endpoints"
-#: How alike a name has to be to be what was meant; difflib's measure.
+#: Least similarity of a name to be suggested; difflib's measure.
 LIKENESS = 0.6
 
 

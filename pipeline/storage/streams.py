@@ -17,7 +17,7 @@ CHANNEL = "pressroom:parts"
 
 
 class Parts(BaseModel):
-    """How far a stream is: `count` parts are there, under keys made of `prefix` and their number.
+    """A stream's progress: `count` parts are there, under keys made of `prefix` and their number.
 
     Another prefix is another run, which began from the start. It is the checkpoint of the stream's item, and in the end
     its output."""

@@ -30,7 +30,7 @@ AWAY = (
     "set MODEL to its folder."
 )
 
-#: What torch, CUDA and a model's code raise.
+#: Errors that torch, CUDA and a model's code raise.
 FAULTS = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError,
     ValueError,

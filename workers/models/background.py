@@ -14,8 +14,8 @@ from pipeline.operations.processes import downloads
 from pipeline.settings import Settings
 from workers.models.advice import command, wanted
 from workers.models.catalogue import CatalogueModel
-from workers.models.exclusion import exclusive
 from workers.models.fetching import fetch
+from workers.models.lock_file import exclusive
 from workers.models.machine import gigabytes, this_machine
 from workers.models.store import PARTIAL, ModelStore
 

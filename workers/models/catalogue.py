@@ -40,7 +40,7 @@ class File:
     #: Hexadecimal; None: the first download decides, and writes it down.
     sha256: str | None = None
     size_bytes: int | None = None
-    #: Where installed packages have it, as `package/path/in/it`; several paths are parts to be joined; none: nowhere.
+    #: Its paths in installed packages, as `package/path/in/it`; several are parts to be joined.
     wheel: tuple[str, ...] = ()
     #: Its path in the hub's repository and in an npm package, where that is not `name`.
     hub: str | None = None

@@ -1,8 +1,10 @@
 """Lock file: the SHA-256 of each file whose hash the catalogue does not know, as the first download found it."""
 
+import fcntl
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +83,22 @@ class LockFile:
         if not isinstance(entries, dict):
             raise NotReady(f"{self.path} is damaged; delete it to trust what is downloaded next.")
         return entries
+
+
+@contextmanager
+def exclusive(path: Path, *, on_wait: Callable[[], None] | None = None, wait: bool = True) -> Iterator[bool]:
+    """Hold a lock while the `with` block lasts; yields whether it is held. It ends with the process that holds it.
+
+    `wait` False: do not wait for another process. `on_wait` is called before a wait. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not wait:
+                yield False
+                return
+            if on_wait is not None:
+                on_wait()
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield True

@@ -9,8 +9,7 @@ from psycopg.errors import CheckViolation, UniqueViolation
 from api.dashboard.entry.gate import Gate
 from api.dashboard.forms import Form, read_form, read_hex
 from api.dashboard.members import LastOwner, read_name, remove
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import HOME, redirect, render
+from api.dashboard.rendering import HOME, NavigationSection, Page, redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
 from api.services.sessions import SIGN_IN, SIGN_OUT

@@ -4,8 +4,7 @@ import falcon
 import falcon.asgi
 
 from api.dashboard.forms import read_form
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import NavigationSection, Page, redirect, render
 from api.services.resource import Resource
 from pipeline.accounts.roles import Role
 from pipeline.errors import InvalidRequest

@@ -7,8 +7,7 @@ import falcon
 import falcon.asgi
 
 from api.capabilities import load_try_pages
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.dashboard.try_fields import form_fields
 from api.http.address import base_url
 from api.jobs.job_resources import find_own_job

@@ -9,10 +9,9 @@ from uuid import UUID
 import falcon.asgi
 
 from api.accounts.usage.resources import BEFORE, read_span
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.plots import Plot, bar_plot
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.services.resource import Resource
 from pipeline.database import SQL, Statement
 from pipeline.registry import Kinds

@@ -12,8 +12,7 @@ from capabilities.sites import runs
 from capabilities.sites.changes import Change, accept_confident, count_changes, list_changes, review
 from capabilities.sites.commands.connecting import Name, find_site
 from capabilities.sites.commands.group import group
-from capabilities.sites.parts import AT_LEAST, Part, check_parts
-from capabilities.sites.proposals import edited, shown
+from capabilities.sites.parts import AT_LEAST, Part, check_parts, edited, shown
 from capabilities.sites.runs import Run, Task
 from pipeline.database import Database
 from pipeline.errors import InvalidRequest, NotFound

@@ -15,7 +15,7 @@ from capabilities.sites import runs
 from capabilities.sites.changes import PAGE, Change, count_changes, list_changes, review
 from capabilities.sites.pages.site import TASKS
 from capabilities.sites.pages.sites import ROOT, find_own
-from capabilities.sites.proposals import edited, shown
+from capabilities.sites.parts import edited, shown
 from capabilities.sites.runs import Run
 from capabilities.sites.sites import Site
 from models.sites import WORKING

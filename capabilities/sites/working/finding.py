@@ -35,7 +35,7 @@ class Use:
 
 
 class Uses:
-    """Which pictures stand in which posts: by their targets, and by their files."""
+    """The posts that use each picture, by its target and by its file."""
 
     def __init__(self) -> None:
         self._uses: dict[str, list[Use]] = defaultdict(list)

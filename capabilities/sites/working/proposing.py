@@ -20,8 +20,7 @@ from capabilities.sites.working.finding import hints_of
 from capabilities.sites.working.post_parts import proposal_of, refusal_of, requests_of
 from pipeline.database import Database
 from pipeline.errors import Unauthorized
-from pipeline.jobs.on_behalf import paying_key, submission_of
-from pipeline.jobs.refusals import raise_refusal
+from pipeline.jobs.on_behalf import paying_key, raise_refusal, submission_of
 from pipeline.kind import AnyKind, Request
 from pipeline.lifecycle import submit
 from pipeline.settings import Settings

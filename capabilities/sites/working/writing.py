@@ -102,7 +102,7 @@ class PostAlts:
 
 
 class Field(Protocol):
-    """How one field of an object is written and undone; `values` are those that stand there now."""
+    """Writes and undoes one field of an object; `values` are its current ones."""
 
     async def plan(self, site: Connector, change: Change, values: Values) -> Plan | Outcome: ...
     def settle(self, change: Change, plan: Plan, values: Values) -> Outcome: ...

@@ -102,7 +102,7 @@ class EngineChooser:
     def _better(self, request: SpokenInput, language: str | None, voice: Voice) -> str | None:
         """Return which voice would suit a request better and what becomes of it; None if this is the best.
 
-        One that may come by itself begins to."""
+        A better voice that downloads by itself starts to download."""
         voices, is_long = self.voices, len(request.text) > MOST_FOR_SLOW
         best = f"Spoken by {voice.id}, the best voice here"
         slow = voices.slow_voice(language) if is_long and voice.quality == "robotic" else None

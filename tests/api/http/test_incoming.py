@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from api.http import incoming
+from api.http.connections import Refusal
 from api.http.incoming import LEAST_RATE, Incoming
-from api.http.refusals import Refusal
 
 
 class Network:

@@ -9,8 +9,7 @@ import falcon.asgi
 from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolation
 
 from api.dashboard.forms import Form, read_form
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import neighbours, redirect, render
+from api.dashboard.rendering import NavigationSection, Page, neighbours, redirect, render
 from api.http.address import base_url
 from api.http.parameters import OFFSET, text
 from api.services.resource import Resource

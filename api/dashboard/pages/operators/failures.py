@@ -5,9 +5,8 @@ from uuid import UUID
 import falcon.asgi
 
 from api.dashboard.forms import Form, OperatorForm
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.operators.queues import PERIOD, PERIODS
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.services.resource import Resource
 from pipeline.errors import InvalidRequest, NotFound
 from pipeline.operations.failures import MOST_JOBS, read_failures

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import falcon.asgi
 
 from api.dashboard.forms import Form, OperatorForm
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.services.resource import Resource
 from api.services.services import Services
 from pipeline.errors import InvalidRequest, NotReady, PressroomError

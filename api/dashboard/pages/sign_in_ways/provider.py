@@ -17,8 +17,7 @@ from pipeline.accounts.sessions import EmailInvalid, Person, find_person, find_p
 from pipeline.accounts.sign_in import set_password
 from pipeline.errors import NotFound
 from pipeline.factors.held import has_factor
-from pipeline.factors.identities import count_identities, find_identity, link_identity
-from pipeline.factors.providers import Identity, Provider
+from pipeline.factors.providers import Identity, Provider, count_identities, find_identity, link_identity
 from pipeline.factors.steps import Step
 
 PROVIDER = f"{SIGN_IN}/provider"
