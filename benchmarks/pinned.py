@@ -1,8 +1,8 @@
 """A pinned transaction: an hour in which VACUUM can remove no dead row, ours beside the queues in PostgreSQL.
 
 `MINUTES=60 python -m benchmarks pinned`. Each minute has a slice for each system, so that what else the machine does
-falls on all; first comes a minute to warm up and two without the transaction, and three without it follow. Slices are
-noted in out/pinned.jsonl, from which the plot of docs/growth.md is drawn (`python -m benchmarks.pinned`: once more).
+falls on all; two minutes without the transaction come first, and two follow. Slices are noted in out/pinned.jsonl,
+from which the plot of docs/growth.md is drawn (`python -m benchmarks.pinned`: once more).
 """
 
 import json
@@ -29,7 +29,7 @@ from scripts.system.programs import ROOT
 
 BEFORE, PINNED, AFTER = "before", "pinned", "after"
 #: Minutes before and after the transaction.
-CALM, RECOVERY = 2, 3
+CALM, RECOVERY = 2, 2
 SLICE_SECONDS = 15
 #: A steady flow, well below what the slowest can do, and then as many jobs as fast as they go.
 STEADY = {"connections": 16, "rate": 50, "seconds": 9}
@@ -79,9 +79,9 @@ def measure(*, quick: bool) -> Iterator[PlainTable]:
         queues = list(_start(stack, Path(folder)))
         for queue in queues:
             load(queue.address, queue.sent, **WARM_UP)  # type: ignore[arg-type]
-        began = time.monotonic() + (1 + CALM) * 60
+        began = time.monotonic() + CALM * 60
         found: list[Slice] = []
-        for phase, first, count in ((BEFORE, -1 - CALM, 1 + CALM), (PINNED, 0, minutes), (AFTER, minutes, RECOVERY)):
+        for phase, first, count in ((BEFORE, -CALM, CALM), (PINNED, 0, minutes), (AFTER, minutes, RECOVERY)):
             with ExitStack() as pins:
                 if phase == PINNED:
                     for queue in queues:
@@ -180,11 +180,10 @@ def _systems(found: Sequence[Slice]) -> list[str]:
 
 def _plot(found: Sequence[Slice]) -> str:
     """Return the plot: a panel for each figure, a line for each system."""
-    kept = [one for one in found if one.minute >= -CALM]  # without the first, which warms up
     systems = _systems(found)
-    end = round(min(one.minute for one in kept if one.phase == AFTER))
+    end = round(min(one.minute for one in found if one.phase == AFTER))
     panels = [
-        Panel(head, [Line(name, [(one.minute, read(one)) for one in kept if one.system == name]) for name in systems])
+        Panel(head, [Line(name, [(one.minute, read(one)) for one in found if one.system == name]) for name in systems])
         for head, (_, read) in FIGURES.items()
     ]
     return draw(f"{end} minutes with a pinned transaction", panels, marks=(0, end), along="minutes")
