@@ -7,7 +7,7 @@ from math import log10
 
 #: Two panels stand beside each other.
 WIDTH, COLUMNS = 760, 2
-PANEL, LEFT, HEAD, HEIGHT, FOOT = 370, 46, 26, 120, 30
+PANEL, LEFT, HEAD, HEIGHT, FOOT = 362, 46, 26, 120, 30
 #: Of the first line, which is ours, and of others, told apart on both grounds and by who does not tell red from green.
 COLOURS = ("#0969da", "#d1701f", "#8c5fc7", "#2f9e77")
 STYLE = """
@@ -44,7 +44,7 @@ def draw(title: str, panels: Sequence[Panel], *, marks: Sequence[float], along: 
         parts.append(f'<text x="{left + 26}" y="14">{escape(line.name)}</text>')
     for number, panel in enumerate(panels):
         across, down = number % COLUMNS, number // COLUMNS
-        moved = f"translate({across * (WIDTH - PANEL)} {24 + down * (HEAD + HEIGHT + FOOT)})"
+        moved = f"translate({across * WIDTH // COLUMNS} {24 + down * (HEAD + HEIGHT + FOOT)})"
         parts.append(f'<g transform="{moved}">{_panel(panel, marks, along)}</g>')
     height = 24 + -(-len(panels) // COLUMNS) * (HEAD + HEIGHT + FOOT)
     return (
@@ -74,7 +74,7 @@ def _panel(panel: Panel, marks: Sequence[float], along: str) -> str:
     for x in marks:
         parts.append(f'<path class="mark" d="M{at(x, 10**low)}V{HEAD}"/>')
         parts.append(f'<text x="{at(x, 0).split()[0]}" y="{bottom + 14}" text-anchor="middle">{x:g}</text>')
-    parts.append(f'<text x="{PANEL}" y="{bottom + 14}" text-anchor="end">{escape(along)}</text>')
+    parts.append(f'<text x="{(LEFT + PANEL) / 2:g}" y="{bottom + 14}" text-anchor="middle">{escape(along)}</text>')
     for line, colour in zip(panel.lines, COLOURS, strict=False):
         parts.append(f'<path class="line" stroke="{colour}" d="M{"L".join(at(x, y) for x, y in line.points)}"/>')
     return "".join(parts)
