@@ -533,7 +533,8 @@ END $$;
 
 -- heartbeat: renew leases and write progress; returns the items still held. One that is missing was cancelled,
 -- expired or lost, and only that one stops. Of `p_beats`: lease, item, and optionally progress, credits (earned so
--- far, absolute, never falling; at most the price) and checkpoint.
+-- far, absolute, never falling; at most the price) and checkpoint. Another checkpoint forgets earlier crashes: an item
+-- that gets further each time is not what ends its processes.
 CREATE FUNCTION lifecycle.heartbeat(p_beats jsonb, p_lease_for interval) RETURNS SETOF bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -556,6 +557,7 @@ BEGIN
                 progress = coalesce(b.progress, i.progress),
                 captured = greatest(i.captured, least(coalesce(b.credits, 0), i.price)),
                 checkpoint = coalesce(b.checkpoint, i.checkpoint),
+                crashes = CASE WHEN b.checkpoint <> coalesce(i.checkpoint, '{}') THEN 0 ELSE i.crashes END,
                 updated_at = now()
             FROM jsonb_to_recordset(v_slice)
                 AS b (lease uuid, item bigint, progress jsonb, credits integer, checkpoint jsonb)
