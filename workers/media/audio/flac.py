@@ -26,7 +26,7 @@ def write_flac(sound: Track, file: IO[bytes]) -> None:
 
 def read_flac(data: bytes, *, sample_rate: int) -> Iterator[Samples]:
     """Yield the samples of a mono FLAC file at a sample rate in Hz."""
-    with av.open(io.BytesIO(data), format="flac") as container:
+    with av.open(io.BytesIO(data), "r", format="flac") as container:
         yield from _at_rate(container.decode(audio=0), sample_rate)
 
 
