@@ -108,7 +108,7 @@ def read_name(text: str) -> str:
     """Read a name from the command line. Raises InvalidRequest."""
     name = text.strip()
     if not name:
-        raise InvalidRequest("A name is needed that has more than spaces.")
+        raise InvalidRequest("The name is empty. Give one with at least a letter or a digit.")
     try:
         name.encode()
     except UnicodeEncodeError as error:  # other bytes arrive as lone surrogates

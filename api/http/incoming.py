@@ -41,7 +41,7 @@ class Incoming:
                 self._is_refused = True
                 raise too_slow(
                     "body_too_slow",
-                    f"Only {self._bytes:,} bytes have come within {self._waited:.0f} seconds; "
+                    f"Only {self._bytes:,} bytes have arrived within {self._waited:.0f} seconds; "
                     f"send the body with {LEAST_RATE:,} bytes a second or more.",
                 )
             self._waited, self._bytes = 0.0, 0

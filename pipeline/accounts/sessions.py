@@ -243,7 +243,7 @@ EMAIL = re.compile(r"[^@\s\x00-\x1f]+@[^@\s\x00-\x1f]+")
 
 
 class EmailInvalid(InvalidRequest):
-    """The text is no e-mail address."""
+    """The text is not an e-mail address."""
 
     code = "email_invalid"
 
@@ -262,7 +262,7 @@ def read_email(text: str) -> str:
     """Return an e-mail address as it is stored: in small letters. Raises EmailInvalid."""
     email = text.strip().lower()
     if len(email) > MAX_EMAIL_LENGTH or not EMAIL.fullmatch(email):
-        raise EmailInvalid(f"{text.strip()[:60]!r} is no e-mail address: it looks like you@example.com.")
+        raise EmailInvalid(f"{text.strip()[:60]!r} is not an e-mail address: it looks like you@example.com.")
     return email
 
 

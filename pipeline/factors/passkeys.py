@@ -12,7 +12,7 @@ from pipeline.errors import Forbidden
 
 #: Bytes of a challenge.
 CHALLENGE_BYTES = 32
-#: What `webauthn` raises beside its own errors for answers that are no browser's.
+#: Errors of `webauthn`, besides its own, for answers that no browser gives.
 BROKEN = (ValueError, LookupError, TypeError)
 #: Passkeys of a person.
 MOST = 20

@@ -171,7 +171,7 @@ class Provider:
         headers = {"Authorization": f"Bearer {_text(tokens, 'access_token')}"}
         told = await self._ask(session, _text(found, "userinfo_endpoint"), headers=headers)
         if told.get("sub") != subject:
-            raise ProviderRefused(f"{self.name} tells of somebody else than it signed in.")
+            raise ProviderRefused(f"{self.name} describes another person than it signed in.")
         return {name: told.get(name) for name in ("email", "email_verified")}
 
     async def _ask(

@@ -67,7 +67,7 @@ def open_store(settings: Settings) -> "ObjectStore":
             refuse_foreign(settings.data)
         folder = Path(url.removeprefix("file://"))
         if folder.is_symlink() and settings.store.url is None:
-            raise NotReady(f"{folder} is a link, which is not followed. Set PRESSROOM_STORE__URL to where it leads.")
+            raise NotReady(f"{folder} is a link, which is not followed. Set PRESSROOM_STORE__URL to its target.")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return LocalStore(folder, automatic_cleanup=True)
     secret = settings.store.secret_access_key

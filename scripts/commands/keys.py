@@ -43,7 +43,7 @@ def create(
         _check_routes(route, data)
     found = next((one for one in PRIORITIES if one == priority), None)
     if found is None:
-        raise InvalidRequest(f"There is no priority {priority[:20]!r}; there is {', '.join(PRIORITIES)}.")
+        raise InvalidRequest(f"There is no priority {priority[:20]!r}; choose {', '.join(PRIORITIES)}.")
     limits = keys.KeyLimits(rate, credits_a_month, tuple(dict.fromkeys(route)) if route else None, found)
     key = keys.make_key()
     with open_database(data) as database:

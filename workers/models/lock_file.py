@@ -54,7 +54,7 @@ class LockFile:
             locked = FileLocked.model_validate(entry)
             listed = {file.name for file in model.files}
             if unsafe := [name for name in locked.hashed if not (name in listed or is_safe(name))]:
-                raise ValueError(f"{unsafe[0]!r} is no file of a model")
+                raise ValueError(f"{unsafe[0]!r} is not a file of a model")
         except ValueError as error:
             raise NotReady(f"{self.path} is damaged at {model.name!r}; delete that entry, or the file.") from error
         if model.hub is None or (locked.repo, locked.revision) != (model.hub.repo, model.hub.revision):

@@ -167,7 +167,7 @@ async def _audit(web: Web, page: str) -> Audited:
             if opened.status != 200:
                 return Audited(page, [], f"It answers with HTTP {opened.status}.")
             if "html" not in opened.headers.get("Content-Type", "html"):
-                return Audited(page, [], "It is no HTML.")
+                return Audited(page, [], "It is not HTML.")
             content = await opened.read(MAX_BYTES)
     except Unfetched as error:
         return Audited(page, [], error.message)

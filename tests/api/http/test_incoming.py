@@ -41,7 +41,7 @@ def read(network: Network, monkeypatch: pytest.MonkeyPatch, *, pause: float = 0.
 def test_what_came_at_first_does_not_count_for_what_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
     network = Network((1.0, 100 * LEAST_RATE), *[(20.0, 1)] * 1_000)
 
-    with pytest.raises(Refusal, match="2 bytes have come within 40 seconds"):
+    with pytest.raises(Refusal, match="2 bytes have arrived within 40 seconds"):
         read(network, monkeypatch)
 
 

@@ -146,7 +146,7 @@ def _downloaded(setting: str, models: ModelsSettings) -> str:
     try:
         folder = str(download_model(setting, local_files_only=True))
     except ValueError as error:  # neither a size nor a name
-        raise NotReady(f"{SETTING} is {setting!r}, which is no folder and no model: {error}") from error
+        raise NotReady(f"{SETTING} is {setting!r}, which is neither a folder nor a model: {error}") from error
     except OSError:
         folder = ""
     # An incomplete download is found too.
