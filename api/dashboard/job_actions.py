@@ -109,7 +109,7 @@ SAID = {
 
 
 def say(name: str, done: ActionDone) -> str:
-    """Return what came of an action, in words."""
+    """Return the result of an action, in words."""
     count = len(done.jobs)
     words = [f"{count:,} {'job' if count == 1 else 'jobs'} {SAID[name]}."]
     words += [f"{number:,} not {SAID[name]}: {message}" for message, number in done.refusals.most_common(3)]

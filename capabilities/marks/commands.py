@@ -31,7 +31,7 @@ def verify(
         Path | None, typer.Option(help="Certificates that you trust: GET /certificate of a Pressroom returns its own.")
     ] = None,
 ) -> None:
-    """Tell what made a file, and whether it was changed since. Exit 1: it is not as a machine here made it."""
+    """Say which machine made a file, and whether it was changed since. Exit 1: it is not as a machine here made it."""
     trusted = _read(certificate) if certificate else None
     if file.suffix == ".json":
         _show_receipt(_read(file), trusted)

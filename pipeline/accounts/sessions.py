@@ -64,7 +64,7 @@ def hash_token(token: str) -> bytes:
 
 
 def csrf_token_of(token: str) -> str:
-    """Return what a form has to send with a cookie that holds `token`; nobody can go back from it to the token."""
+    """Return the CSRF token for a cookie that holds `token`; it does not reveal the token."""
     return hmac.new(token.encode(), b"pressroom csrf", hashlib.sha256).hexdigest()
 
 
@@ -250,7 +250,7 @@ class EmailInvalid(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who signs in, and the account that they sign in to."""
+    """A person who signs in, and the account that they sign in to."""
 
     id: UUID
     account_id: UUID

@@ -33,7 +33,7 @@ def is_public(address: Address) -> bool:
 
 
 class Reach:
-    """Decides what may be connected to: public addresses on the web's ports, and allowed networks on any port."""
+    """Allows connections to public addresses on the web's ports, and to allowed networks on any port."""
 
     def __init__(self, allow_networks: str = "") -> None:
         """Raise NotReady when it is not a list of networks."""

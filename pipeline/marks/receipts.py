@@ -100,7 +100,7 @@ class Receipt(BaseModel):
 def provenance(
     hashes: Mapping[str, str], models: Mapping[str, str | None], tokens: Mapping[str, TokenCount]
 ) -> dict[str, Any]:
-    """Return what an item keeps for its receipt."""
+    """Return an item's part of the receipt."""
     counts = {engine: count.model_dump() for engine, count in tokens.items()}
     return {"files": dict(hashes), "models": dict(models), "tokens": counts}
 

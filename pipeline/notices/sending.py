@@ -64,7 +64,7 @@ class MailServer:
 
 
 class MailSending:
-    """Gathers what people want to be told, and sends it."""
+    """Gathers people's notices, and sends them."""
 
     def __init__(self, settings: Settings) -> None:
         self._mail = settings.mail

@@ -45,7 +45,7 @@ def config_file() -> Path | None:
 
 
 def read_config(model: type[BaseModel]) -> dict[str, Any]:
-    """Return what the file of settings says. Raises InvalidSetting for one that can't be read, or has unknown names."""
+    """Return the settings of the file. Raises InvalidSetting for one that can't be read, or has unknown names."""
     file = config_file()
     if file is None:
         return {}

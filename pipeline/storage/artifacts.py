@@ -182,7 +182,7 @@ class Artifacts:
         return None if self._root is None else shutil.disk_usage(self._root).free
 
     def delete(self, key: str) -> None:
-        """Delete what is under a key, if it is there. Raises ServiceUnavailable."""
+        """Delete the artifact of a key, if it exists. Raises ServiceUnavailable."""
         self._delete([key])
 
     def delete_upload(self, job_id: UUID) -> None:

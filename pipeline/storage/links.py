@@ -83,7 +83,7 @@ def artifact_of(name: str) -> str:
 
 
 def title_of(name: str) -> str:
-    """Return what a file is called that is saved from a link: what its maker added to the key."""
+    """Return the name for a file saved from a link: its maker added it to the key."""
     found = _NAME.fullmatch(name)
     return found[2].lstrip("-.") if found else ""
 

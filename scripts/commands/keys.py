@@ -56,8 +56,7 @@ def create(
 
 def _check_routes(routes: list[str], data: Path | None) -> None:
     from api.capabilities import load_routes  # imports falcon, which other commands don't need
-    from api.openapi.document import operations
-    from api.openapi.service import describe_service
+    from api.openapi.document import describe_service, operations
     from api.services.key_routes import check_routes, limitable_routes
 
     document = describe_service(load_kinds(settings_for(data)), load_routes())

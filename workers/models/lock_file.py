@@ -43,7 +43,7 @@ class LockFile:
         self.path = folder / NAME
 
     def find(self, model: CatalogueModel) -> FileLocked | None:
-        """Return what was downloaded first; None: nothing was, or the catalogue has another source since.
+        """Return the first download's entry; None: there is none, or the catalogue has another source since.
 
         Raises NotReady when the file can't be read, or names what no download writes down: it is copied between
         machines, and its paths are written to."""

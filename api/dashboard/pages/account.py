@@ -54,7 +54,7 @@ class AccountPage(Resource):
         redirect(req, resp, PAGE.path, "Your account was saved.")
 
     async def _change(self, session: Session, person: Person, form: Form) -> bool:
-        """Change what the form has; return whether the password is new. Raises InvalidRequest."""
+        """Save the form; return whether the password is new. Raises InvalidRequest."""
         database = self._services.database
         password = form.get("password", [""])[-1]
         setting = await self._gate.new_password(person, password) if password else []

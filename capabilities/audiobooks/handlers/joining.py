@@ -179,7 +179,7 @@ def blocks(track: Track) -> Iterator["np.ndarray[tuple[int], np.dtype[np.int16]]
 
 
 def measured(sound: Track, title: str) -> MeasuredChapter:
-    """Return what is measured of a chapter."""
+    """Return a chapter's measurements."""
     found = profile(sound)
     length = sound.sample_rate // BLOCKS_A_SECOND
     powers = np.array(

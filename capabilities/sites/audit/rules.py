@@ -102,7 +102,7 @@ def _acts(element: html.HtmlElement) -> bool:
 
 
 def _name(control: html.HtmlElement) -> str:
-    """Return what names a control beside the picture: its words, its label, or another picture's text."""
+    """Return a control's name beside the picture: its words, its label, or another picture's text."""
     label = control.get("aria-label") or control.get("aria-labelledby") or control.get("title") or ""
     alts = " ".join(one.get("alt") or "" for one in control.iter("img"))
     titles = " ".join(one.text or "" for one in control.iter("title"))

@@ -139,7 +139,7 @@ class Ghost(Connector):
         """Leave the file: Ghost has no way to delete one, and no post shows it."""
 
     def player(self, target: str, url: str) -> str:
-        """Return what `content` shows for an audio card."""
+        """Return the mark of an audio card in `content`."""
         return _player(url)
 
     async def subscribe(self, address: str) -> None:

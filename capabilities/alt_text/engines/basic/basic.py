@@ -141,7 +141,7 @@ class Basic:
         return cls(Reader(settings.of(CaptioningSettings).threads))
 
     def readiness(self) -> str | None:
-        """Return what is missing before it can be set up: nothing."""
+        """Return None: it needs nothing."""
         return None
 
     def setup(self) -> None:

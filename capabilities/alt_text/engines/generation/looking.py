@@ -29,7 +29,7 @@ def quotations(text: str) -> list[str]:
 
 
 def faults_of(said: Decoded, mode: Mode, read: Sequence[str] | None = None) -> list[Fault]:
-    """Return what is wrong with a text. `read` are the lines that OCR found; None: it has not looked."""
+    """Return the faults of a text. `read` are the lines that OCR found; None: it has not looked."""
     text = clean(said.text)
     faults: list[Fault] = []
     if sum(map(str.isalnum, text)) < LEAST_QUOTED:

@@ -71,7 +71,7 @@ class KeyFiles:
         self._fetcher.close()
 
     def fault(self, key: SiteKey, site: SubmittedSite) -> SubmissionVerdict | None:
-        """Return what is wrong with a site's key file and how to mend it, or None if nothing is."""
+        """Return the fault of a site's key file with its remedy, or None."""
         try:
             found = self._fetcher.start(key.file(site)).result()
         except ImageFailure as error:

@@ -54,7 +54,7 @@ class _Reader(pickle.Unpickler):
         self._storages = storages
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return what a name means. Raises UnpicklingError."""
+        """Return the object of a name. Raises UnpicklingError."""
         try:
             return self.KNOWN[module, name]
         except KeyError:

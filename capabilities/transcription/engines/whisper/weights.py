@@ -86,7 +86,7 @@ def find_weights(settings: Settings, store: ModelStore, machine: Machine) -> Ite
 
 
 def missing(settings: Settings, store: ModelStore) -> str | None:
-    """Return what is missing before a model can be loaded, without asking the hub, or None."""
+    """Return a model's missing needs, without asking the hub, or None."""
     setting = settings.of(TranscriptionSettings).whisper.model
     if setting is not None:
         return _missing(setting, store, settings.models)
