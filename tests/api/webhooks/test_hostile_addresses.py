@@ -15,7 +15,7 @@ from webhook_receiver import Receiver
 from pipeline.downloads.connecting import plain_socket
 from pipeline.settings import Settings
 from pipeline.webhooks.deliveries import DueDelivery, Sent
-from workers.webhooks.sending import WebhookSender
+from workers.webhooks.sender import WebhookSender
 
 #: Some network that is allowed, so that any port may be asked and the address alone decides.
 ELSEWHERE = "203.0.113.0/24"

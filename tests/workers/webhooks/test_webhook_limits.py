@@ -14,7 +14,7 @@ from pipeline.settings import Settings
 from pipeline.webhooks.accounts import ensure_webhook
 from pipeline.webhooks.deliveries import AtOnce, DueDelivery, Sent, claim_deliveries, report_delivery
 from pipeline.webhooks.log import add_test
-from workers.webhooks.sending import WebhookSender
+from workers.webhooks.sender import WebhookSender
 
 LEASE = timedelta(minutes=1)
 
