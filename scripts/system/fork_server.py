@@ -19,6 +19,7 @@ import threading
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from fcntl import F_DUPFD, fcntl
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -49,7 +50,8 @@ class Forked:
         self._reports = reports
 
     async def wait(self) -> int:
-        """Return the exit status, once. If the fork server dies, the kernel sends its children SIGTERM."""
+        """Return the exit status, once. If the fork server dies, the kernel sends its children SIGTERM, and each drains
+        beside the program that takes its place."""
         return int(await self._reports.readline() or -signal.SIGTERM)
 
     def send_signal(self, sent: int, /) -> None:
@@ -209,10 +211,11 @@ def _fork(wanted: dict[str, Any], output: int, descriptors: Sequence[int]) -> in
 
 def _become(wanted: dict[str, Any], server: int, output: int, descriptors: Sequence[int]) -> None:
     """Run a program as `python -m` would."""
-    for held, number in zip(
-        (os.open(os.devnull, os.O_RDONLY), output, output, *descriptors), (0, 1, 2, *wanted["descriptors"]), strict=True
-    ):
-        os.dup2(held, number)
+    numbers = (0, 1, 2, *wanted["descriptors"])
+    above = max(numbers) + 1  # a number that is wanted may be another's that is still to be moved
+    held = [fcntl(one, F_DUPFD, above) for one in (os.open(os.devnull, os.O_RDONLY), output, output, *descriptors)]
+    for one, number in zip(held, numbers, strict=True):
+        os.dup2(one, number)
     _close_all_but(*wanted["descriptors"])  # other programs' pipes too: each ends with its last holder
     os.environ.clear()
     os.environ.update(wanted["environment"])

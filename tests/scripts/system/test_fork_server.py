@@ -34,7 +34,7 @@ from scripts.system.programs import Program, environment, module
 
 async def report(start, how, end):
     ours, theirs = os.pipe()
-    files = {"descriptors": (listener,), "folder": Path(sys.argv[1])}
+    files = {"descriptors": numbers, "folder": Path(sys.argv[1])}
     program = Program("pool", module("reporting", how), environment(extra={"MARK": how}), forked=True, **files)
     process = await start(program, "pool.1", theirs)
     os.close(theirs)
@@ -47,9 +47,9 @@ async def main(start):
     return [await report(start, how, end) for how, end in SCENARIO]
 
 lock = os.open("lock", os.O_RDWR | os.O_CREAT)
-listener = os.open(os.devnull, os.O_RDONLY)
+numbers = [os.open(name, os.O_RDWR | os.O_CREAT) for name in ("a", "b", "c", "d", "e")][::-1]  # the other way round
 with forking() as start:
-    print(json.dumps([{"pid": os.getpid(), "listener": listener}, *asyncio.run(main(start))]))
+    print(json.dumps([{"pid": os.getpid(), "numbers": numbers}, *asyncio.run(main(start))]))
 """
 
 
@@ -72,7 +72,7 @@ def test_a_forked_program_is_like_one_that_python_started(tmp_path: Path) -> Non
     assert (forked["called"], forked["mark"], forked["folder"]) == (["__main__", "wait"], "wait", str(tmp_path))
     assert (forked["is_leader"], forked["threads"], forked["title"], forked["status"]) == (True, 1, "pool.1", -9)
     files = forked["files"]
-    assert files.pop(str(supervisor["listener"])) == os.devnull
+    assert [Path(files.pop(str(number))).name for number in supervisor["numbers"]] == ["e", "d", "c", "b", "a"]
     assert {number for number, target in files.items() if "/fd" not in target} == {"0", "1", "2"}  # and no lock
     assert {"workers.main", "scripts.commands.sweep", "api.app", "dramatiq"} <= {*forked["modules"]}
     assert {"numpy", "onnxruntime", "grpc", "ctranslate2", "torch", "PIL"} & {*forked["modules"]} == set()
