@@ -128,7 +128,7 @@ docs: $(VENV)/installed-docs  ## build the documents as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 npm: install  ## build the npm package of the JavaScript client in clients/javascript (needs Node 20)
-	@$(BIN)/python -m api.openapi.service > clients/javascript/openapi.json
+	@$(BIN)/python -m api.openapi.document > clients/javascript/openapi.json
 	cd clients/javascript && npm ci --no-audit --no-fund && npm run build && npm pack
 
 # Apart from .venv, which has users' packages: pinned by sums, as releases are.

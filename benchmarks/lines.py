@@ -8,7 +8,7 @@ from math import log10
 #: Two panels stand beside each other.
 WIDTH, COLUMNS = 760, 2
 PANEL, LEFT, HEAD, HEIGHT, FOOT = 362, 46, 26, 120, 30
-#: Of the first line, which is ours, and of others, told apart on both grounds and by who does not tell red from green.
+#: Colours of our line, which comes first, and of others; readers who confuse red and green can tell them apart.
 COLOURS = ("#0969da", "#d1701f", "#8c5fc7", "#2f9e77")
 STYLE = """
 text { font: 11px system-ui, sans-serif; fill: #24292f }

@@ -144,7 +144,7 @@ def _used(sessions: Sequence[int]) -> dict[int, float]:
     return {pid: processor_seconds(pid) for pid in sessions if Path(f"/proc/{pid}").exists()}
 
 
-#: What is told: a head, how a median of it is written, and where it stands in a slice.
+#: Figures: their heading, the format of their median, and their value in a slice.
 FIGURES: dict[str, tuple[str, Callable[[Slice], float]]] = {
     "median, ms": (",.1f", lambda one: one.median_ms),
     "95 %, ms": (",.1f", lambda one: one.p95_ms),

@@ -285,7 +285,7 @@ class Kind(Generic[R, I, O]):
         return 1
 
     def name_of(self, files: Mapping[str, str]) -> str | None:
-        """Return what lists call a job, from the names of its files; None if its input tells more."""
+        """Return a job's name in lists, from the names of its files; None if its input tells more."""
         if self.subject is not None and self.subject not in self.uploads.values():
             return None
         fields = (*self.files, *self.uploads, *filter(None, [self.resumable]))

@@ -56,7 +56,7 @@ class Held:
         atexit.register(self.end)
 
     def end(self) -> None:
-        """Write what is held, and each line at once from now on."""
+        """Write the held lines, and each line at once from now on."""
         self._loop = None
         self.write()
 
@@ -71,7 +71,7 @@ class Held:
             self._write_later(self._loop)
 
     def write(self, *lines: str) -> None:
-        """Write what is held, and lines behind it."""
+        """Write the held lines, and lines after them."""
         with self._lock:
             held, self._lines = [*self._lines, *lines], []
             if held:

@@ -266,7 +266,7 @@ def too_slow(code: str, message: str) -> Refusal:
 
 
 def refusal_of(status: int, reason: str) -> PressroomError:
-    """Return what gunicorn refuses, in our words; `reason` is gunicorn's."""
+    """Return gunicorn's refusal in our words; `reason` is gunicorn's."""
     if status not in REMEDIES:
         return PressroomError("Something went wrong here; it was noted. Try again later.")
     title, code, remedy = REMEDIES[status]

@@ -47,7 +47,7 @@ def check_parts(site: Site, parts: Sequence[str], *, alt_text: bool = False) -> 
 def watch_options(
     site: Site, parts: Sequence[str], *, alt_text: bool, index: bool, at_least: float = AT_LEAST
 ) -> dict[str, Any]:
-    """Return what a watch gives to new posts. Raises InvalidRequest."""
+    """Return the options of a watch for new posts. Raises InvalidRequest."""
     chosen = check_parts(site, parts, alt_text=alt_text)
     if not (chosen or alt_text or index):
         raise InvalidRequest("Choose at least one thing for new posts: a part, alt texts, or search engines.")
@@ -67,7 +67,7 @@ def shown(proposed: Any) -> str:
 
 
 def edited(text: str, before: Any, field: str) -> Any:
-    """Return what a person has made of a proposal that `shown` has shown; None: nothing is to be written."""
+    """Return a proposal of `shown` as a person has edited it; None: nothing is to be written."""
     if not text or (before is None and field in ("cover", "audio")):
         return None
     if field in ("tags", "categories"):

@@ -68,7 +68,7 @@ def list_runs(site_id: UUID, *, limit: int = 20) -> Statement[list[Run]]:
 
 
 def skip_rest(run_id: UUID) -> Statement[int]:
-    """Skip what nobody has accepted, and end the run; returns how many were skipped."""
+    """Skip changes that nobody has accepted, and end the run; return their number."""
     return Statement(
         "WITH r AS (UPDATE site_run SET state = 'done', fault = NULL, finished_at = now() WHERE id = %(run)s"
         " AND state = ANY(%(open)s) RETURNING id) UPDATE site_change c SET state = 'skipped' FROM r"

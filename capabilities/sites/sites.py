@@ -80,7 +80,7 @@ def list_sites(account_id: UUID | None = None) -> Statement[list[Site]]:
 
 
 def note_facts(site_id: UUID, facts: SiteFacts) -> Statement[bool]:
-    """Note what was found out about a site."""
+    """Store the facts about a site."""
     return Statement(
         "UPDATE site SET facts = %(facts)s WHERE id = %(id)s RETURNING id",
         {"id": site_id, "facts": Jsonb(facts.model_dump(mode="json"))},

@@ -77,7 +77,7 @@ def _in_ascii(host: str) -> str:
 
 
 def match_key(url: str) -> str | None:
-    """Return what is the same for all ways to write a page's URL; None for what is no URL of a page."""
+    """Return a key that is the same for all ways to write a page's URL; None if it is not the URL of a page."""
     try:
         parts = urlsplit(url if "//" in url[:9] else f"//{url}")
         port = parts.port

@@ -103,7 +103,7 @@ class Provider:
         return Departure(url, {"state": state, "nonce": nonce, "verifier": verifier, "redirect_uri": redirect_uri})
 
     async def arrive(self, answer: Mapping[str, str], kept: Mapping[str, Any]) -> Identity:
-        """Return who came back, by the parameters of the answer. Raises ProviderRefused, ProviderAway."""
+        """Return the identity in the parameters of the answer. Raises ProviderRefused, ProviderAway."""
         if not hmac.compare_digest(answer.get("state", "").encode(), kept["state"].encode()):
             raise ProviderRefused("This answer belongs to no sign-in that this browser has begun. Start again.")
         if answer.get("iss", self._settings.issuer) != self._settings.issuer:  # RFC 9207
@@ -167,11 +167,11 @@ class Provider:
     async def _email(
         self, session: aiohttp.ClientSession, found: dict[str, Any], tokens: dict[str, Any], subject: str
     ) -> dict[str, Any]:
-        """Return what UserInfo has of the e-mail (Core 1.0, section 5.3). Raises ProviderRefused."""
+        """Return UserInfo's fields of the e-mail (Core 1.0, section 5.3). Raises ProviderRefused."""
         headers = {"Authorization": f"Bearer {_text(tokens, 'access_token')}"}
         told = await self._ask(session, _text(found, "userinfo_endpoint"), headers=headers)
         if told.get("sub") != subject:
-            raise ProviderRefused(f"{self.name} tells of somebody else than it signed in.")
+            raise ProviderRefused(f"{self.name} describes another person than it signed in.")
         return {name: told.get(name) for name in ("email", "email_verified")}
 
     async def _ask(
@@ -257,7 +257,7 @@ def link_identity(person_id: UUID, issuer: str, subject: str) -> Statement[bool]
 
 
 def unlink_identities(person_id: UUID) -> Statement[int]:
-    """Forget what a person is linked with; returns how many."""
+    """Delete a person's links to providers; return their number."""
     return Statement(
         "DELETE FROM provider_identity WHERE person_id = %(person)s RETURNING 1 AS gone", {"person": person_id}, len
     )

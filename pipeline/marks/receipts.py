@@ -29,7 +29,7 @@ MAX_BYTES = 8 * 2**20
 
 
 class ReceiptInvalid(InvalidRequest):
-    """A file is no receipt, or was altered after it was signed."""
+    """A file is not a receipt, or was altered after it was signed."""
 
     code = "receipt_invalid"
 
@@ -100,7 +100,7 @@ class Receipt(BaseModel):
 def provenance(
     hashes: Mapping[str, str], models: Mapping[str, str | None], tokens: Mapping[str, TokenCount]
 ) -> dict[str, Any]:
-    """Return what an item keeps for its receipt."""
+    """Return an item's part of the receipt."""
     counts = {engine: count.model_dump() for engine, count in tokens.items()}
     return {"files": dict(hashes), "models": dict(models), "tokens": counts}
 
@@ -176,7 +176,7 @@ def verify_receipt(data: bytes) -> tuple[Receipt, list[x509.Certificate]]:
     except InvalidSignature:
         raise ReceiptInvalid("The receipt was altered after it was signed. Ask for the original.") from None
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ReceiptInvalid("The file is no receipt of Pressroom: GET /jobs/{id}/receipt returns one.") from error
+        raise ReceiptInvalid("The file is not a receipt of Pressroom: GET /jobs/{id}/receipt returns one.") from error
     return receipt, chain
 
 

@@ -61,7 +61,7 @@ def claim_mails(limit: int, *, lease_for: timedelta) -> Statement[list[Mail]]:
 
 
 def report_mail(mail: Mail, error: str | None = None, *, is_final: bool = False) -> Statement[str | None]:
-    """Keep what became of a try; return the new state, None for a try that was taken for lost."""
+    """Store the result of a try; return the new state, None for a try that was taken for lost."""
     pause = min(timedelta(minutes=2**mail.attempts), LONGEST_PAUSE) if mail.attempts < 10 else LONGEST_PAUSE
     is_over = is_final or mail.age > RETRY_FOR
     state = "sent" if error is None else "failed" if is_over else "pending"

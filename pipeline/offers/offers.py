@@ -80,7 +80,7 @@ def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
 
 
 def read_offers() -> Statement[list[Offer]]:
-    """Read what all pools offer."""
+    """Read the offers of all pools."""
     return Statement(
         "SELECT family, engine, ready, needs, place, content FROM offer ORDER BY family, engine", {}, rows_of(Offer)
     )

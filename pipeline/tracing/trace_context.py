@@ -47,4 +47,4 @@ class Tracer:
         """Write down a part of what a request led to: it ended `ago` seconds before now and took `seconds`."""
 
     def close(self) -> None:
-        """Send what is still to be sent."""
+        """Send the rest."""

@@ -64,7 +64,7 @@ def list_webhooks(*account_ids: UUID) -> Statement[list[AccountWebhook]]:
 
 
 def ensure_webhook(account_id: UUID) -> Sequence[Statement[Any]]:
-    """Return what gives an account a webhook with a secret unless it has one, for one transaction."""
+    """Return the statements that give an account a webhook with a secret unless it has one."""
     return [
         _lock(account_id),
         Statement(

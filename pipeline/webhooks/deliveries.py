@@ -106,7 +106,7 @@ def claim_deliveries(
 
 
 def report_delivery(delivery: DueDelivery, sent: Sent, *, retry_for: timedelta) -> Statement[str | None]:
-    """Keep what became of a try; returns the new state, None for a try that was taken for lost."""
+    """Store the result of a try; return the new state, None for a try that was taken for lost."""
     pause = None if sent.error is None or sent.is_final else pause_after(delivery, sent, retry_for)
     state = "delivered" if sent.error is None else "failed" if pause is None else "pending"
     error = sent.error[:MAX_ERROR] if sent.error else None

@@ -135,7 +135,7 @@ def _finding(family: str, engine: Any, known: KnownState, told: Mapping[str, tup
 
 
 def _read(settings: Settings, database_url: str) -> KnownState:
-    """Return what the database knows, or nothing if it is away."""
+    """Return the database's part, or nothing if it is away."""
     try:
         with Database(database_url, patience=PATIENCE) as database:
             offers = {(offer.family, offer.engine): offer for offer in database.run(read_offers())}

@@ -216,5 +216,5 @@ def hub_fault() -> str | None:
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says, without its explanations."""
+    """Return an error's first line."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)

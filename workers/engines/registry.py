@@ -34,10 +34,10 @@ class Engine(Protocol):
         """Return the engine with the operator's settings, not set up yet."""
 
     def readiness(self) -> str | None:
-        """Return what is missing before it can be set up; None: nothing."""
+        """Return its missing needs; None: it can be set up."""
 
     def setup(self) -> None:
-        """Load what it needs, once a process. Raises NotReady."""
+        """Load its needs, once a process. Raises NotReady."""
 
 
 class Unloadable:
@@ -113,7 +113,7 @@ def load_engines(settings: Settings, family: str) -> list[Any]:
 
 
 def advise(family: str, engines: Sequence[Any]) -> list[str]:
-    """Return what an operator of these engines should know, if their family has an `advise`."""
+    """Return the family's advice to an operator of these engines, if any."""
     found = getattr(_package(family), "advise", None)
     return list(found(engines)) if found else []
 

@@ -83,7 +83,7 @@ class BackgroundFetch:
             threading.Thread(target=self._run, name=f"fetch {self._family}", daemon=True).start()
 
     def _run(self) -> None:
-        """Download what is automatic: soon, and every hour until it is here."""
+        """Download the automatic models: soon, and every hour until they are here."""
         pause = self._begin_after.total_seconds()
         while self._automatic():
             time.sleep(pause)

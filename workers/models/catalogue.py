@@ -181,7 +181,7 @@ def _read(entry: Mapping[str, Any]) -> CatalogueModel:
     size = sum(file.get("size_bytes", 0) for file in entry.get("files", ()))
     model = CatalogueModel(**{"size_bytes": size, **entry})
     if not NAME.fullmatch(model.name):
-        raise ValueError(f"{model.name!r} is no name for a model")
+        raise ValueError(f"{model.name!r} is not a name for a model")
     for file in model.files:
         if not is_safe(file.name, LISTED_SUFFIXES):
             raise ValueError(f"{model.name} has a file {file.name!r}, which is of no safe kind")

@@ -43,7 +43,7 @@ class LockFile:
         self.path = folder / NAME
 
     def find(self, model: CatalogueModel) -> FileLocked | None:
-        """Return what was downloaded first; None: nothing was, or the catalogue has another source since.
+        """Return the first download's entry; None: there is none, or the catalogue has another source since.
 
         Raises NotReady when the file can't be read, or names what no download writes down: it is copied between
         machines, and its paths are written to."""
@@ -54,7 +54,7 @@ class LockFile:
             locked = FileLocked.model_validate(entry)
             listed = {file.name for file in model.files}
             if unsafe := [name for name in locked.hashed if not (name in listed or is_safe(name))]:
-                raise ValueError(f"{unsafe[0]!r} is no file of a model")
+                raise ValueError(f"{unsafe[0]!r} is not a file of a model")
         except ValueError as error:
             raise NotReady(f"{self.path} is damaged at {model.name!r}; delete that entry, or the file.") from error
         if model.hub is None or (locked.repo, locked.revision) != (model.hub.repo, model.hub.revision):

@@ -175,7 +175,7 @@ class FactorChange(Resource):
         return await self._services.database.run(noted(change, asked.session.caller.actor, action, subject))
 
     async def _added(self, asked: Asked, text: str) -> Changed:
-        """Return what is shown after a factor was added: with the first one come the recovery codes."""
+        """Return the change to show after a factor was added; the first one brings recovery codes."""
         if await self._services.database.run(recovery.count_codes(asked.person_id)):
             return Changed(text)
         return await self._new_codes(asked, text)
@@ -189,7 +189,7 @@ class FactorChange(Resource):
         return Changed(text, codes)
 
     async def _removed(self, asked: Asked, text: str) -> Changed:
-        """Return what is shown after a factor was removed: with the last one go the recovery codes."""
+        """Return the change to show after a factor was removed; the last one takes the recovery codes along."""
         if not await self._services.database.run(has_factor(asked.person_id)):
             await self._services.database.run(recovery.remove_codes(asked.person_id))
         return Changed(text)

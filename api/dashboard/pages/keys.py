@@ -4,8 +4,7 @@ from typing import Any
 
 import falcon.asgi
 
-from api.accounts.keys.documents import KeyRequest
-from api.accounts.keys.making import change_own_key, create_key, delete_own_key, find_own_key
+from api.accounts.keys.making import KeyRequest, change_own_key, create_key, delete_own_key, find_own_key
 from api.dashboard.forms import Form, read_form
 from api.dashboard.rendering import NavigationSection, Page, redirect, render
 from api.http.address import base_url

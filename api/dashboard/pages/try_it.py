@@ -123,7 +123,7 @@ async def _read_again(services: Services, session: Session, job_id: str | None) 
 
 
 async def read_account(services: Services, session: Session) -> dict[str, Any]:
-    """Return what limits a reader, for scripts: balance, requests, and sizes of a form's file and of an upload."""
+    """Return a reader's limits, for scripts: balance, requests, and sizes of a form's file and of an upload."""
     limits = getattr(services.settings.limits, session.caller.tier)
     return {
         "available": await services.database.run(_read_balance(session.account_id)),

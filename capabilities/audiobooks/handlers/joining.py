@@ -164,7 +164,7 @@ COVER = ("-c:v", "copy", "-disposition:v", "attached_pic", "-metadata:s:v", "com
 
 
 def measured(sound: Track, title: str) -> MeasuredChapter:
-    """Return what is measured of a chapter."""
+    """Return a chapter's measurements."""
     found = profile(sound)
     length = sound.sample_rate // BLOCKS_A_SECOND
     powers = np.array(

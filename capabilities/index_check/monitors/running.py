@@ -118,7 +118,7 @@ class MonitorRuns:
         if error is not None and not isinstance(error, PressroomError):
             # A server's answer must not hold up the other monitors of this claim.
             log.error("sitemap failed", monitor=str(due.id), exc_info=error)
-            raise PressroomError("The sitemap could not be read because of a fault of ours, which was logged.")
+            raise PressroomError("The sitemap could not be read through a fault of ours, which is in the log.")
         urls = reading.result()
         if locked.has_open_job:
             raise Conflict(
@@ -126,7 +126,7 @@ class MonitorRuns:
                 code="still_running",
             )
         if locked.api_key_id is None:
-            raise Unauthorized("The account has no valid API key left that could pay. Make one.")
+            raise Unauthorized("The account has no valid API key to pay with. Create one.")
         sites = transaction.run(sites_of(due.account_id))
         found: list[Offer] = transaction.run(read_offers())
         offers = order_offers(self._settings, found)

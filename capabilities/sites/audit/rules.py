@@ -102,7 +102,7 @@ def _acts(element: html.HtmlElement) -> bool:
 
 
 def _name(control: html.HtmlElement) -> str:
-    """Return what names a control beside the picture: its words, its label, or another picture's text."""
+    """Return a control's name beside the picture: its words, its label, or another picture's text."""
     label = control.get("aria-label") or control.get("aria-labelledby") or control.get("title") or ""
     alts = " ".join(one.get("alt") or "" for one in control.iter("img"))
     titles = " ".join(one.text or "" for one in control.iter("title"))
@@ -167,7 +167,7 @@ async def _audit(web: Web, page: str) -> Audited:
             if opened.status != 200:
                 return Audited(page, [], f"It answers with HTTP {opened.status}.")
             if "html" not in opened.headers.get("Content-Type", "html"):
-                return Audited(page, [], "It is no HTML.")
+                return Audited(page, [], "It is not HTML.")
             content = await opened.read(MAX_BYTES)
     except Unfetched as error:
         return Audited(page, [], error.message)

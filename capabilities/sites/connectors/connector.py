@@ -58,7 +58,7 @@ class SitePost:
     is_published: bool
     values: Values
     published_at: datetime | None = None
-    #: Anybody may read it: it is no draft, has no password, and is not for members alone.
+    #: Anybody may read it: it is not a draft, has no password, and is not for members alone.
     is_public: bool = True
     #: Why its content can't be changed; empty: it can.
     fixed: str = ""

@@ -142,7 +142,7 @@ def _change(picture: SitePicture, uses: Sequence[Use]) -> NewChange | None:
 
 
 def hints_of(about: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a model is told of a picture beside itself."""
+    """Return the context of a picture for a model."""
     return {
         "name": str(about.get("name", ""))[:200],
         "page_title": str(about.get("page", ""))[:300],

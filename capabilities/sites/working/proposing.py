@@ -91,7 +91,7 @@ def _submit(
 
 
 def settle(database: Database, run: Run, site: Site) -> int:
-    """Take what items that have ended have made; returns of how many changes."""
+    """Take over the outputs of ended items; return the number of changes."""
     ended = database.run(list_ended(run.id))
     if ended:
         proposals = [proposal_of(one, site) if run.task == "posts" else _of_picture(one) for one in ended]

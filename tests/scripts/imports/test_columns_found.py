@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook
 
-from capabilities.index_check.commands.index_check import IndexCheckImport
+from capabilities.index_check.commands.sheet import IndexCheckImport
 from pipeline.errors import InvalidRequest
 from pipeline.sheets.sheet import Sheet
 from scripts.imports.url_import import is_web_url

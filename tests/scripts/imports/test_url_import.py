@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
-from capabilities.index_check.commands.index_check import LOOKS_APART, IndexCheckImport
+from capabilities.index_check.commands.sheet import LOOKS_APART, IndexCheckImport
 from pipeline.errors import Conflict, Gone, InvalidRequest
 from pressroom import ConnectionLost
 from pressroom.documents.index import IndexJob, UrlRecord
@@ -81,7 +81,7 @@ def test_a_file_whose_first_column_has_no_urls_is_told_how_to_name_another(tmp_p
 IMPORT = """
 import asyncio, sys
 from pathlib import Path
-from capabilities.index_check.commands.index_check import IndexCheckImport
+from capabilities.index_check.commands.sheet import IndexCheckImport
 file, out = Path(sys.argv[1]), Path(sys.argv[1]).with_suffix(".out")
 wanted = IndexCheckImport(file, column=None, out=out, errors=file.with_suffix(".e"), batch=1_000, fields={})
 rows = wanted.estimate().rows

@@ -50,7 +50,7 @@ MOST_CHUNKS, LONGEST_FRAME = 100, 1_500
 
 
 def sniff(file: IO[bytes]) -> str | None:
-    """Return ffmpeg's name for a file's format, or None when it is no audio format that is accepted."""
+    """Return ffmpeg's name for a file's format, or None when it is not an audio format that is accepted."""
     _, head = _untagged_head(file)
     for at, signature, name in SIGNATURES:
         if head.startswith(signature, at):

@@ -158,7 +158,7 @@ def _raise_warnings() -> None:
     warnings.filterwarnings("ignore", "Image appears to be a malformed MPO file", category=UserWarning)
 
 
-#: Bytes read of a file that is no picture, to say what it is.
+#: Bytes read of a file that is not a picture, to say what it is.
 HEAD_BYTES = 1_024
 
 SVG = "an SVG drawing, which has no pixels; export it as PNG"
@@ -172,7 +172,7 @@ def _table(name: str) -> list[tuple[int, bytes, str]]:
 
 #: Offset, bytes at it, and Pillow's names of the format.
 SIGNATURES = _table("formats")
-#: The same for files that are no accepted picture, with their description.
+#: The same for other files, with their description.
 OTHERS = _table("others")
 
 

@@ -59,7 +59,7 @@ class MassChanges(OperatorForm):
                 raise InvalidRequest("There is no such change.") from None
             if not is_stopped:
                 raise NotFound("That change has ended already.")
-            return "It is stopped. What was changed stays changed."
+            return "It is stopped. Jobs that it changed stay changed."
         await run(request_change(*read_filter(change, {name: form.text(name) for name in CONDITIONS})))
         done = "cancelled" if change == "cancel" else "retried"
         return f"All jobs that match are being {done}; see below how far it is."

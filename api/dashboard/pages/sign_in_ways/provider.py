@@ -71,7 +71,7 @@ class FromProvider(_AtProvider):
         person = await self._whose(identity)
         if person is None:
             raise NotSignedIn(
-                f"Nobody here is linked with this identity at {self._provider.name}. Sign in another way, and link it"
+                f"No person here is linked to this identity at {self._provider.name}. Sign in another way, and link it"
                 " on your page Account."
             )
         await self._let_in(req, resp, await self._in_same_account(req, person), step.content["next"])

@@ -44,7 +44,7 @@ class AuthorNote:
 def statements_in(notes: Sequence[Note], language: str) -> tuple[list[AuthorNote], list[AuthorNote]]:
     """Return two lists: notes in a language, and notes in others or in one that can't be told. Their order stays.
 
-    A note of the second list can be quoted, and is no text in the language that is wanted."""
+    A note of the second list can be quoted, and is not text in the language that is wanted."""
     own: list[AuthorNote] = []
     foreign: list[AuthorNote] = []
     for note in notes:
@@ -144,7 +144,7 @@ class Basic:
         return cls(Reader(settings.of(CaptioningSettings).threads))
 
     def readiness(self) -> str | None:
-        """Return what is missing before it can be set up: nothing."""
+        """Return None: it needs nothing."""
         return None
 
     def setup(self) -> None:

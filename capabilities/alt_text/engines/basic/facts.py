@@ -144,7 +144,7 @@ def find_facts(picture: Picture, reader: Reader, page: frozenset[str]) -> Facts:
 
 
 def _noun_of(lines: Sequence[TextLine], texture: Texture) -> str:
-    """Return what a picture may be called for certain: what a camera made and what was painted look alike."""
+    """Return the safe name for a picture: photos and paintings look alike."""
     if _is_running_text(lines):
         return "document"
     return "grey" if texture.is_photographic and texture.is_grey else "picture"

@@ -61,7 +61,7 @@ class PageProvider(Provider):
 
 
 def unwrap(address: str) -> str | None:
-    """Return the page behind an engine's own link: OPAQUE if it can't be read, None if it is no result."""
+    """Return the page behind an engine's own link: OPAQUE if it can't be read, None if it is not a result."""
     try:
         parts = urlsplit(address)
         host, path = parts.hostname or "", parts.path
@@ -130,7 +130,7 @@ class Bing(PageProvider):
     none = "#b_results li.b_no"
 
     def parse(self, reply: Reply) -> Reading:
-        """Return the page's reading. A page without results is no challenge, whatever its words."""
+        """Return the page's reading. A page without results is not a challenge, whatever its words."""
         reading = super().parse(reply)
         return Reading(is_none=True) if reading.is_none else reading
 

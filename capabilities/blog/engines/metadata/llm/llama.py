@@ -11,8 +11,7 @@ from capabilities.blog.settings import MetadataSettings
 from pipeline.settings import Settings
 from pipeline.settings.fields import GgufSettings
 from workers.engines.languages import languages
-from workers.engines.llama.engine import LlamaEngine
-from workers.engines.llama.grammar import grammar_of
+from workers.engines.llama.engine import LlamaEngine, grammar_of
 from workers.engines.llama.server import RequestTooLong
 from workers.engines.model_choice import settled
 

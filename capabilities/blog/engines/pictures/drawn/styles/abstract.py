@@ -129,7 +129,7 @@ def _blob(centre: Point, radius: float, wobble: list[tuple[float, int, float]]) 
 
 
 def _shadow(scene: Scene, outline: list[Point]) -> None:
-    """Darken what lies around a sheet of paper, softly; at an eighth of the size, since it is soft."""
+    """Draw the soft shadow of a sheet of paper, at an eighth of the size."""
     mask = Image.new("L", (WIDTH // 8, HEIGHT // 8 + 1), 0)
     ImageDraw.Draw(mask).polygon([((x - 10) / 8, (y + 14) / 8) for x, y in outline], fill=70)
     mask = mask.filter(ImageFilter.GaussianBlur(2.2))
