@@ -41,6 +41,8 @@ class AccountPage(Resource):
         session = await sessions.require(req, resp)
         form = await read_form(req, session)
         person = await self._gate.person(req, resp)
+        if person.password_hash is None:  # a stranger at an open browser must not choose one
+            await sessions.require_recent(req, resp, back=PAGE.path)
         try:
             await self._gate.check_password(req, person, form.get("current", [""])[-1])
             has_new_password = await self._change(session, person, form)

@@ -247,6 +247,16 @@ def test_a_new_password_wants_the_old_one_and_ends_other_sessions(browser: Brows
     assert send(browser, "kim@example.com", "five words in a row").status == 303
 
 
+def test_a_first_password_wants_a_sign_in_within_the_hour(browser: Browser, api_database: Database) -> None:
+    payer = open_account(api_database)
+    signed_in = sign_in(browser.service, api_database, payer)
+    sql = "UPDATE session SET proven_at = now() - interval '61 minutes' WHERE account_id = %(account)s RETURNING 1"
+    api_database.run(Statement(sql, {"account": payer.account_id}))
+    sent = signed_in.post("/dashboard/account", {"email": "lou@example.com", "password": PASSWORD})
+    assert sent.headers["location"] == f"{PATH}?again=yes&next=/dashboard/account"
+    assert send(browser, "lou@example.com", PASSWORD).status == 403
+
+
 def test_a_person_has_an_email_of_their_own(browser: Browser, api_database: Database) -> None:
     owner(api_database, "lea@example.com")
     signed_in = sign_in(browser.service, api_database, open_account(api_database))
