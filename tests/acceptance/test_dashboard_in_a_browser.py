@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 from chromium import (
-    EMAIL,
     HEIGHT,
     MIDDLE,
     NARROW,
-    PASSWORD,
     WIDE,
     Reader,
     broken_words,
@@ -88,33 +86,6 @@ def engine(dashboard_engine: SearchEngine) -> SearchEngine:
 @pytest.fixture(scope="module")
 def service(dashboard: Running) -> Running:
     return dashboard
-
-
-def test_a_link_signs_in_once_and_a_password_always(service: Running, browser: Browser, state: object) -> None:
-    with reader(browser, service.address) as visitor:
-        visitor.open((service.data / "first-sign-in").read_text().strip().removeprefix(service.address))
-        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
-        expect(visitor.page.get_by_text("This link was used")).to_be_visible()
-        visitor.excuse("403")
-        before = visitor.context.cookies()
-
-        visitor.open("/dashboard/keys")
-        visitor.page.get_by_role("textbox", name="E-mail").fill(EMAIL)
-        visitor.page.get_by_label("Password", exact=True).fill("wrong")
-        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
-        expect(visitor.page.get_by_role("alert")).to_contain_text("don't belong together")
-        visitor.excuse("403")
-        visitor.page.get_by_label("Password", exact=True).fill(PASSWORD)
-        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
-        expect(visitor.page).to_have_url(f"{service.address}/dashboard/keys")
-
-        (session,) = [one for one in visitor.context.cookies() if one not in before and "session" in one["name"]]
-        assert (session["httpOnly"], session["sameSite"], session["path"]) == (True, "Lax", "/")
-        assert session["value"] not in visitor.page.evaluate("document.cookie + document.documentElement.outerHTML")
-
-        visitor.page.get_by_role("button", name="Sign out").click()
-        visitor.open("/dashboard/keys")
-        expect(visitor.page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
 def test_a_key_works_until_it_is_deleted(service: Running, owner: Reader) -> None:
@@ -336,13 +307,6 @@ def test_jobs_are_watched_live_and_several_are_changed_at_once(service: Running,
     page.get_by_label("Select all on this page").check()
     page.get_by_role("button", name="Cancel", exact=True).click()
     expect(page.get_by_text("No matching jobs")).to_be_visible()
-
-
-def test_an_operator_scales_a_pool(owner: Reader) -> None:
-    page = owner.open("/dashboard/operators/processes")
-    page.get_by_label("Processes of made_up").fill("2")
-    page.get_by_role("row", name="made_up").get_by_role("button", name="Scale").click()
-    expect(page.get_by_role("row", name="made_up").first).to_contain_text("2")
 
 
 def test_the_first_page_is_light(

@@ -10,7 +10,7 @@ from capabilities.alt_text.engines.basic.basic import Basic
 
 @pytest.fixture(scope="module")
 def judged() -> list[Judged]:
-    return list(judge_pictures(Basic(), every=4))
+    return list(judge_pictures(Basic(), every=7))
 
 
 def test_basic_claims_nothing_false(judged: list[Judged]) -> None:

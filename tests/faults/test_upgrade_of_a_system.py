@@ -1,4 +1,6 @@
-"""An upgrade of a whole system with jobs in flight: from the code of a release before to this one."""
+"""An upgrade of a whole system with jobs in flight: from the code of a release before to this one.
+
+tests/pipeline/lifecycle/test_upgrade.py has the same promise without the processes."""
 
 import signal
 import subprocess
@@ -14,7 +16,7 @@ from waiting import wait_for
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.storm]
 
 ROOT = Path(__file__).parents[2]
 #: The last commit before version 1.0.0 was prepared, and the packages that its wheel holds.
