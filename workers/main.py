@@ -25,7 +25,7 @@ from workers.engines import malloc
 from workers.engines.endpoints.watch import EndpointWatch
 from workers.engines.resources import Resources
 from workers.pool.handlers import load_handlers
-from workers.pool.leaving import leave_when_idle
+from workers.pool.resting import rest_when_idle
 from workers.pool.run import Runner
 
 #: Statements that a process's runs send at once.
@@ -52,9 +52,9 @@ class Pools(Middleware):
     def after_worker_boot(self, broker: Broker, worker: Worker) -> None:
         """Start to report this process to operators."""
         if isinstance(broker, WakeBroker):
-            if self._settings.small or is_supervised():  # somebody starts the next one
-                rest = timedelta(minutes=self._settings.work.rest_minutes)
-                leave_when_idle(lambda: max((one.busy_at() for one in list(self._runners.values())), default=0.0), rest)
+            is_restarted = self._settings.small or is_supervised()
+            rest = timedelta(minutes=self._settings.work.rest_minutes) if is_restarted else None
+            rest_when_idle(lambda: max((one.busy_at() for one in list(self._runners.values())), default=0.0), rest)
             reporter = ProcessReporter(lambda: ", ".join(self._runners) or "starting", self._settings)
             self._end_telling = reporter.start(broker.client)
 

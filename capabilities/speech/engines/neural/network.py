@@ -42,6 +42,7 @@ class Network:
         options = onnxruntime.SessionOptions()
         # More threads for one sentence gain less than more sentences at once.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.enable_cpu_mem_arena = False  # it keeps the memory of the longest sentence, and is no quicker
         options.log_severity_level = 3
         try:
             model = path.read_bytes()

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.settings import Settings
 from scripts.system.sizing.small import small_environment, smaller
-from workers.pool.leaving import WORTH_BYTES, leave_when_idle
+from workers.pool.resting import WORTH_BYTES, rest_when_idle
 
 
 def test_a_small_system_sets_what_its_operator_has_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,17 +26,21 @@ def test_a_small_system_sets_what_its_operator_has_not(tmp_path: Path, monkeypat
     assert small_environment(Settings(data=tmp_path)) == {}
 
 
-@pytest.mark.parametrize(("grows_by", "leaves"), [(WORTH_BYTES, True), (WORTH_BYTES - 1, False)])
-def test_a_process_leaves_when_idle_after_work_that_took_memory(grows_by: int, leaves: bool) -> None:
-    left, moment, began = threading.Event(), timedelta(milliseconds=5), time.monotonic()
+@pytest.mark.parametrize(("grows_by", "rests", "leaves"), [(0, True, True), (-1, True, False), (0, False, False)])
+def test_a_process_trims_its_memory_after_work_and_leaves_if_work_took_much(
+    grows_by: int, rests: bool, leaves: bool
+) -> None:
+    left, moment, began, trimmed = threading.Event(), timedelta(milliseconds=5), time.monotonic(), []
     worked = iter([0.0, 0.0])  # then since the beginning
     memory = iter([40_000_000, 50_000_000])  # while it starts
 
-    leave_when_idle(
+    rest_when_idle(
         lambda: next(worked, began),
-        moment,
+        moment if rests else None,
         look_every=moment,
-        taken=lambda: next(memory, 50_000_000 + grows_by),
+        taken=lambda: next(memory, 50_000_000 + WORTH_BYTES + grows_by),
+        trim=lambda: trimmed.append(True),
         leave=left.set,
     )
     assert left.wait(10 if leaves else 0.2) == leaves
+    assert trimmed == [True]
