@@ -144,7 +144,7 @@ def test_a_pause_ends_what_is_not_done_and_going_on_does_the_rest(service: Runni
         database.run(pause("queue", "vision"))  # or all might be done before somebody pauses
         page.get_by_role("button", name="Describe 6 pictures").click()
         page.get_by_role("button", name="Pause").click()
-        page.get_by_role("button", name=re.compile(r"^(Go on with|Describe) \d+ pictures?$")).click()
+        page.get_by_role("button", name=re.compile(r"^(Continue with|Describe) \d+ pictures?$")).click()
         database.run(resume("queue", "vision"))
     expect(page.get_by_text("6 of 6 pictures done.")).to_be_visible()
     assert "failed" not in page.locator(".bulk-told").inner_text()

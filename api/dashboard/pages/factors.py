@@ -149,7 +149,7 @@ class FactorChange(Resource):
         removing = passkeys.remove_passkey(asked.person_id, read_hex(asked.form.text("id")))
         name = await self._noted(asked, removing, Action.FACTOR_REMOVED, "passkey")
         if name is None:
-            raise InvalidRequest("You have no such passkey any longer.")
+            raise InvalidRequest("You no longer have this passkey.")
         return await self._removed(asked, f"The passkey {name} was removed.")
 
     async def _renew_codes(self, asked: Asked) -> Changed:

@@ -91,7 +91,7 @@ async function run(state) {
       await look(state);
     }
   } catch (error) {
-    state.note = error instanceof Refused ? error.message : "The service can't be reached. Press Go on to try again.";
+    state.note = error instanceof Refused ? error.message : "The service can't be reached. Press Continue to try again.";
     state.isPaused = true;
   }
   state.isRunning = false;

@@ -90,7 +90,7 @@ function showBar(state, bar, tell, act) {
   const button = (text, click, more = {}) => make("button", { type: "button", class: "second small", click, ...more }, text);
   const actions = state.isRunning
     ? [!state.isPaused && button("Pause", act.pause), button("Cancel", act.stop)]
-    : [left && done ? button(`Go on with ${things(state, left)}`, act.run) : null, failed.length ? button(`Try ${things(state, failed.length)} again`, () => act.retry(failed)) : null];
+    : [left && done ? button(`Continue with ${things(state, left)}`, act.run) : null, failed.length ? button(`Try ${things(state, failed.length)} again`, () => act.retry(failed)) : null];
   const focused = bar.contains(document.activeElement) ? document.activeElement.textContent : null;
   bar.replaceChildren(progress, ...[...actions, ...(done ? results(state, act, button) : [])].filter(Boolean));
   if (focused) [...bar.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
