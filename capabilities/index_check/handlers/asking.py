@@ -73,7 +73,10 @@ class Asker:
             return ProviderAnswer(provider, query, progress.negative)
         if is_last:
             took = time.monotonic() - began  # before the database's time is read: too late a moment proves less
-            progress.missed_at = self._database.run(find_proof(provider.pace_name)).now - took
+            proof = self._database.run(find_proof(provider.pace_name))
+            progress.missed_at = proof.now - took
+            if proof.proves(progress.missed_at, provider.engines):
+                return ProviderAnswer(provider, query, progress.negative)
         if permit.is_booked:  # else it would change nothing
             self._feedback.note(provider, Event.ANSWERED if is_answer else Event.INCONCLUSIVE)
         return None

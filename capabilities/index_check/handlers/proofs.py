@@ -26,8 +26,8 @@ class Proof:
     shown_by: Mapping[str, float] = field(default_factory=dict)
 
     def proves(self, missed_at: float, engines: Sequence[str]) -> bool:
-        """Return whether a miss counts: rows came after it, and all engines have shown one of late."""
-        return self.proven_at > missed_at and not self.silent(engines)
+        """Return whether a miss counts: rows came after it and no block, and all engines have shown one of late."""
+        return self.blocked_at <= missed_at < self.proven_at and not self.silent(engines)
 
     def silent(self, engines: Sequence[str]) -> list[str]:
         since = self.now - SHOWN_LASTS.total_seconds()
