@@ -37,7 +37,7 @@ HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_s
 	tests/pipeline/settings/test_settings.py tests/pipeline/storage/test_artifacts.py tests/scripts/system/test_folders.py \
 	tests/scripts/system/test_up.py tests/capabilities/transcription/engines/test_endpoint_transcripts.py \
 	tests/capabilities/speech/engines/test_endpoint_speech.py tests/scripts/system/embedded/test_postgres.py tests/api/jobs/test_events.py tests/test_deploy.py \
-	tests/scripts/imports/test_url_import.py tests/capabilities/blog/engines/metadata/llm/test_llm.py \
+	tests/scripts/imports/test_url_import.py tests/capabilities/blog/engines/metadata/llm/test_writer.py \
 	tests/capabilities/blog/engines/metadata/extractive/test_extractive.py \
 	tests/capabilities/alt_text/engines/test_second_looks.py tests/test_supply_chain.py
 PYTEST_ARGS ?=
@@ -128,7 +128,7 @@ docs: $(VENV)/installed-docs  ## build the documents as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 npm: install  ## build the npm package of the JavaScript client in clients/javascript (needs Node 20)
-	@$(BIN)/python -m api.openapi.service > clients/javascript/openapi.json
+	@$(BIN)/python -m api.openapi.document > clients/javascript/openapi.json
 	cd clients/javascript && npm ci --no-audit --no-fund && npm run build && npm pack
 
 # Apart from .venv, which has users' packages: pinned by sums, as releases are.

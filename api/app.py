@@ -16,10 +16,9 @@ from api.http.middleware import RequestMiddleware
 from api.http.request_context import context_of
 from api.mcp.endpoint import PATH as MCP_PATH
 from api.mcp.endpoint import McpEndpoint, McpGate
-from api.openapi.document import operations
+from api.openapi.document import describe_service, operations
 from api.openapi.pages import Docs, OpenApi
 from api.openapi.reference.calls import methods_of
-from api.openapi.service import describe_service
 from api.routes import RESOURCES
 from api.services.errors import add_handlers
 from api.services.key_routes import limitable_routes
@@ -53,7 +52,7 @@ class RoutingMiddleware:
 
 
 def import_parts() -> None:
-    """Import what `create_app` finds by itself: all families, kinds and pages of this project."""
+    """Import all families, kinds and pages of this project, as `create_app` does."""
     own_kinds()
     load_routes()
     load_navigation()

@@ -120,7 +120,7 @@ class Exposition(Resource):
             return []
 
     async def _read(self, statement: Statement[Any]) -> Any:
-        """Return what is read; None: the database is away."""
+        """Return the rows; None: the database is away."""
         try:
             async with asyncio.timeout(PROBE_SECONDS):
                 return await self._services.database.run(statement)

@@ -50,12 +50,16 @@ def request(address: str, path: str, body: bytes, headers: Mapping[str, str] | N
     return f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 
-def load(address: str, sent: bytes, *, connections: int, seconds: float = 60, count: int = 1_000_000) -> Sample:
-    """Send a request over and over on each of some connections, for so long or so often in all, whichever is first."""
-    return uvloop.run(_load(address, sent, connections, seconds, count))
+def load(
+    address: str, sent: bytes, *, connections: int, seconds: float = 60, count: int = 1_000_000, rate: float = 0
+) -> Sample:
+    """Send a request over and over on each of some connections, for so long or so often in all, whichever is first.
+
+    With a rate, so many a second; one that finds all connections busy is timed from when it was due."""
+    return uvloop.run(_load(address, sent, connections, seconds, count, rate))
 
 
-async def _load(address: str, sent: bytes, connections: int, seconds: float, count: int) -> Sample:
+async def _load(address: str, sent: bytes, connections: int, seconds: float, count: int, rate: float) -> Sample:
     loop = asyncio.get_running_loop()
     url = urlsplit(address)
     sample = Sample()
@@ -64,7 +68,8 @@ async def _load(address: str, sent: bytes, connections: int, seconds: float, cou
         for _ in range(connections)
     ]
     _Line.left = count
-    began = time.perf_counter()
+    _Line.pause = 1 / rate if rate else 0.0
+    _Line.due = began = time.perf_counter()
     _Line.until = began + seconds
     for line in lines:
         line.begin()
@@ -82,6 +87,8 @@ class _Line(asyncio.Protocol):
 
     left = 0
     until = 0.0
+    pause = 0.0  # seconds from one request to the next; 0: none
+    due = 0.0
 
     def __init__(self, sent: bytes, sample: Sample) -> None:
         self.ended = asyncio.get_running_loop().create_future()
@@ -100,7 +107,17 @@ class _Line(asyncio.Protocol):
             self._end()
             return
         _Line.left -= 1
-        self._began = time.perf_counter()
+        self._began = now = time.perf_counter()
+        if _Line.pause:
+            self._began = _Line.due
+            _Line.due += _Line.pause
+            if self._began > now:
+                asyncio.get_running_loop().call_later(self._began - now, self._write_at_last)
+                return
+        self._transport.write(self._sent)
+
+    def _write_at_last(self) -> None:
+        self._began = time.perf_counter()  # a timer is up to a ms late
         self._transport.write(self._sent)
 
     def data_received(self, data: bytes) -> None:

@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from servers import start_postgres as start_postgres
 from systems import Running, system
+from systems import only as only
 
 #: As it comes, but for numbers that would end a measurement: the code behind each limit still runs.
 RAISED = {"PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "1000000", "PRESSROOM_LIMITS__OPEN_ITEMS": "10000000"}

@@ -9,8 +9,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from api.capabilities import load_routes
+from api.openapi.document import describe_service
 from api.openapi.reference.views import Field, make_sections, shared_answers
-from api.openapi.service import describe_service
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from pipeline.settings.sections import complete

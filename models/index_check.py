@@ -57,7 +57,7 @@ class SearchProviderRow(Row, table=True):
     blocked_rounds: int = Field(sa_column_kwargs={"server_default": text("0")})  # of the release before; not used
     brief_limits: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row, of an API
     evasions: int = Field(sa_column_kwargs={"server_default": text("0")})  # in a row
-    #: Evidence that its empty pages are real (capabilities/index_check/handlers/proofs.py).
+    #: Evidence that its empty pages are real (capabilities/index_check/handlers/asking.py).
     proven_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last showed rows of the site asked for
     blocked_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last blocked us, or evaded an answer
     answered_at: datetime | None = Field(sa_column=moment(nullable=True))  # it last gave an answer that counts
@@ -77,7 +77,7 @@ class VerdictRow(Row, table=True):
     checked_at: datetime = Field(sa_column=moment(now=True))
 
 
-#: How often a monitor checks, whether it does, and what may change.
+#: Intervals and states of a monitor, and its changes.
 INTERVALS = ("day", "week")
 MONITOR_STATES = ("active", "paused")
 CHANGES = ("newly_indexed", "dropped")

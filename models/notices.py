@@ -8,7 +8,7 @@ from sqlmodel import Field
 
 from models.columns import Row, moment, one_of
 
-#: How soon somebody is told.
+#: When a notice is sent.
 HOW = ("at once", "daily")
 #: States of a mail.
 MAIL_STATES = ("pending", "sent", "failed")

@@ -18,7 +18,7 @@ class OfferRow(Row, table=True):
     engine: str = Field(primary_key=True)
     ready: bool
     needs: str | None  # what is missing, when it is not ready
-    #: Where the engine stands in its pool's order of preference; the first is 0.
+    #: The engine's place in its pool's order of preference; the first is 0.
     place: int = Field(sa_column_kwargs={"server_default": text("0")})
     content: dict[str, Any] = Field(sa_column=document(nullable=False))  # voices, languages
     updated_at: datetime = Field(sa_column=moment(now=True))

@@ -19,7 +19,7 @@ def _owned_by(table: str, *, primary_key: bool = False) -> Column[Any]:
 
 
 class PersonRow(Row, table=True):
-    """Somebody who signs in; they go with their last account. `password_hash` is argon2id."""
+    """A person who signs in; their row goes with their last account. `password_hash` is argon2id."""
 
     __table_args__ = (
         Index("person_email_key", "email", unique=True),

@@ -26,5 +26,5 @@ def parts(part: str) -> tuple[ModuleType, ...]:
 
 
 def declared(name: str) -> dict[str, Any]:
-    """Return what all capabilities declare under a name in their `__init__.py`, such as `FAMILIES`, as one mapping."""
+    """Return one mapping of the declarations of all capabilities under a name, such as `FAMILIES`."""
     return {key: value for one in capabilities() for key, value in getattr(one, name, {}).items()}

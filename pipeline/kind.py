@@ -238,7 +238,7 @@ class Kind(Generic[R, I, O]):
 
     @classmethod
     def origin(cls, engine: str | None) -> Origin | None:
-        """Return the strongest origin of engines such as llm+drawn; None if nothing was made."""
+        """Return the strongest origin of engines such as llama+drawn; None if nothing was made."""
         if not cls.origins or not engine:
             return None
         found = {cls.origins.get(name, cls.origins[""]) for name in engine.split("+")}
@@ -285,7 +285,7 @@ class Kind(Generic[R, I, O]):
         return 1
 
     def name_of(self, files: Mapping[str, str]) -> str | None:
-        """Return what lists call a job, from the names of its files; None if its input tells more."""
+        """Return a job's name in lists, from the names of its files; None if its input tells more."""
         if self.subject is not None and self.subject not in self.uploads.values():
             return None
         fields = (*self.files, *self.uploads, *filter(None, [self.resumable]))

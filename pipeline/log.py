@@ -37,7 +37,7 @@ def _write(text: str) -> None:
         sys.stderr.flush()
 
 
-#: How long a line may wait for others that are written with it.
+#: Longest time for which a line waits for others.
 HOLD_SECONDS = 0.1
 
 
@@ -56,7 +56,7 @@ class Held:
         atexit.register(self.end)
 
     def end(self) -> None:
-        """Write what is held, and each line at once from now on."""
+        """Write the held lines, and each line at once from now on."""
         self._loop = None
         self.write()
 
@@ -71,7 +71,7 @@ class Held:
             self._write_later(self._loop)
 
     def write(self, *lines: str) -> None:
-        """Write what is held, and lines behind it."""
+        """Write the held lines, and lines after them."""
         with self._lock:
             held, self._lines = [*self._lines, *lines], []
             if held:
@@ -130,12 +130,16 @@ def get_logger(name: str, **fields: Any) -> FilteringBoundLogger:
 
 
 @contextmanager
-def errors_logged(log: FilteringBoundLogger, event: str, **fields: Any) -> Iterator[None]:
-    """Log whatever the block raises, and go on: for threads that must not end, and for code of plug-ins."""
+def errors_logged(log: FilteringBoundLogger, event: str, **fields: Any) -> Iterator[list[Exception]]:
+    """Log any exception of the block, and go on: for threads that must not end, and for code of plug-ins.
+
+    The list that it yields has the exception afterwards."""
+    caught: list[Exception] = []
     try:
-        yield
-    except Exception:  # nobody would notice the end of a thread, or do its work
+        yield caught
+    except Exception as error:  # nobody would notice the end of a thread, or do its work
         log.exception(event, **fields)
+        caught.append(error)
 
 
 def _configure_libraries(settings: Settings, renderer: list[Processor]) -> None:

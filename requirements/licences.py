@@ -11,7 +11,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 PAGE = Path(__file__).parent.parent / "docs" / "licences.md"
-#: What is installed in the images.
+#: Packages that the images install.
 EXTRAS = frozenset({"", "blog", "cjk", "japanese", "search-console", "tracing", "vision"})
 PERMISSIVE = re.compile(
     r"(The )?(0BSD|(3-Clause |[23]-Clause )?BSD([ -][23]-Clause)?( License)?|BSD-[23]-Clause|MIT(-0|-CMU)?( License)?"

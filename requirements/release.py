@@ -62,7 +62,7 @@ def signing_key(file: Path) -> Ed25519PrivateKey:
         file.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     if isinstance(key := load_pem_private_key(file.read_bytes(), password=None), Ed25519PrivateKey):
         return key
-    raise ValueError(f"{file} is no Ed25519 key.")
+    raise ValueError(f"{file} is not an Ed25519 key.")
 
 
 def publish(key: Ed25519PrivateKey, file: Path) -> None:
@@ -100,7 +100,7 @@ def verify(folder: Path, key: Ed25519PublicKey) -> list[str]:
 def release(version: str, key: Ed25519PrivateKey, dist: Path) -> None:
     """Cut, commit, tag, build and sign a version. Raises ValueError, CalledProcessError."""
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        raise ValueError(f"{version!r} is no version: use three numbers, such as 1.0.0.")
+        raise ValueError(f"{version!r} is not a version: use three numbers, such as 1.0.0.")
     if _output("git", "status", "--porcelain"):
         raise ValueError("There are changes that are not committed.")
     changelog = ROOT / "CHANGELOG.md"
@@ -148,7 +148,7 @@ def main() -> None:
     if chosen.command == "verify":
         key = load_pem_public_key(chosen.key.read_bytes())
         if not isinstance(key, Ed25519PublicKey):
-            sys.exit(f"{chosen.key} is no Ed25519 key.")
+            sys.exit(f"{chosen.key} is not an Ed25519 key.")
         sys.exit("\n".join(verify(chosen.folder, key)) or None)
     try:
         release(chosen.version, signing_key(chosen.key.expanduser()), ROOT / "dist")

@@ -88,7 +88,7 @@ def database_errors(*errors: type[Exception], url: str = "") -> Iterator[None]:
 
 
 def why_refused(url: str) -> str | None:
-    """Return what the server, or the network, has against a connection, such as a wrong password; None: nothing."""
+    """Return why the server or the network refuses a connection, such as a wrong password; None: it doesn't."""
     try:
         psycopg.connect(url, connect_timeout=round(PATIENCE.total_seconds())).close()
     except psycopg.OperationalError as error:
@@ -108,7 +108,7 @@ def read_name(text: str) -> str:
     """Read a name from the command line. Raises InvalidRequest."""
     name = text.strip()
     if not name:
-        raise InvalidRequest("A name is needed that has more than spaces.")
+        raise InvalidRequest("The name is empty. Give one with at least a letter or a digit.")
     try:
         name.encode()
     except UnicodeEncodeError as error:  # other bytes arrive as lone surrogates

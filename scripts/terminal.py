@@ -112,7 +112,7 @@ def check_outputs(files: Iterable[Path], *, overwrite: bool) -> None:
         if file.is_dir():
             raise InvalidRequest(f"{file} is a folder. Name a file to write, such as {file / 'out.mp3'}.")
         if not os.access(file.parent, os.W_OK | os.X_OK) or not file.parent.is_dir():
-            raise InvalidRequest(f"{file} can't be written: {file.parent} is no folder that you may write to.")
+            raise InvalidRequest(f"{file} can't be written: {file.parent} is not a folder that you may write to.")
         if not file.exists() or overwrite:
             continue
         if not sys.stdin.isatty():

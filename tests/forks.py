@@ -30,7 +30,7 @@ WARM = (
     "lxml.html",
     "scripts.commands.sweep",
     "workers.main",
-    "workers.webhooks.sender",
+    "workers.webhooks.sending",
 )
 #: Needed by the crash points of all kinds as well.
 WARM_FOR_ALL = (

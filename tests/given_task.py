@@ -1,6 +1,6 @@
 """Given task: an item for a handler, without a database."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -29,14 +29,19 @@ class GivenTask:
     def is_stopped(self) -> bool:
         return False
 
-    def progress(self, done: float, total: float, **_: Any) -> None:
+    def progress(self, done: float, total: float, *, checkpoint: Mapping[str, Any] | None = None, **_: Any) -> None:
         self.steps.append((done, total))
+        self.checkpoint = checkpoint or self.checkpoint
 
     def add_part(self, data: bytes, **about: Any) -> Parts:
         self.store(data)
         return Parts(count=len(self.kept), voice=about.get("voice", ""))
 
     def store(self, data: Any, *, suffix: str = "", **_: Any) -> str:
-        key = f"kept-{len(self.kept)}{suffix}"
+        key = f"kept{suffix}" if suffix[1:2].isdigit() else f"kept-{len(self.kept)}{suffix}"
         self.kept[key] = data if isinstance(data, bytes) else data.read()
         return key
+
+    def delete(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            del self.kept[key]

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.capabilities import load_routes
-from api.openapi.document import operations
-from api.openapi.service import describe_service
+from api.openapi.document import describe_service, operations
 from capabilities.speech.engines import ENGINES
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings

@@ -63,11 +63,10 @@ def build_flux2(folder: Path) -> Path:
         Flux2KleinPipeline,
         Flux2Transformer2DModel,
     )
-    from tiny_language_model import make_tokenizer
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
     _seed()
-    tokenizer = make_tokenizer((), chat=True)
+    tokenizer = _byte_tokenizer()
     # Layers 9, 18 and 27 are read.
     language = Qwen3Config(
         vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=28, num_attention_heads=2,
@@ -88,6 +87,23 @@ def build_flux2(folder: Path) -> Path:
     )  # fmt: skip
     pipeline.save_pretrained(folder, safe_serialization=True)
     return folder
+
+
+def _byte_tokenizer() -> object:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    bare = Tokenizer(models.BPE(vocab={sign: place for place, sign in enumerate(alphabet)}, merges=[]))
+    bare.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bare.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bare, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
+    tokenizer.chat_template = (
+        "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
+        "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    return tokenizer
 
 
 def _seed() -> None:

@@ -85,10 +85,10 @@ class Handler(Generic[I, O]):
         """Take the database, for a handler with a table of its own; called once, first."""
 
     def setup(self) -> None:
-        """Load what the work needs, once a process. Raises NotReady."""
+        """Load the needs of the work, once a process. Raises NotReady."""
 
     def offers(self) -> Sequence[Offer]:
-        """Return what its engines can do now."""
+        """Return its engines' current offers."""
         return ()
 
     def watch(self, on_change: Callable[[], None]) -> None:

@@ -133,7 +133,7 @@ def serve(settings: Settings, names: Sequence[str]) -> NoReturn:
     die_with_parent()
     broker = open_broker(settings)
     if unknown := set(names) - broker.get_declared_queues():
-        raise NotFound(f"There is no queue {min(unknown)}; there is {', '.join(sorted(broker.get_declared_queues()))}.")
+        raise NotFound(f"There is no queue {min(unknown)}; choose {', '.join(sorted(broker.get_declared_queues()))}.")
     worker = Worker(broker, queues={*names}, worker_threads=len(names))
     worker.start()
     told.get()

@@ -165,6 +165,12 @@ class Task(Generic[I_co]):
         """Return an artifact that an earlier attempt stored. Raises Gone, ServiceUnavailable."""
         return self._artifacts.get(key)
 
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete artifacts that this item has stored, and that its result does not name. Raises ServiceUnavailable."""
+        for key in keys:
+            self._artifacts.delete(key)
+            self._hashes.pop(key, None)
+
     @contextmanager
     def upload(self, field: str) -> Iterator[IO[bytes]]:
         """Open an uploaded file, copied to an unnamed temporary one. Raises Gone, ServiceUnavailable.

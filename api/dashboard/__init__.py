@@ -1,6 +1,6 @@
 """Dashboard: the pages for people, under /dashboard. Modules and folders in `pages`, of capabilities too, are found.
 
-A page is one module and one template (docs/dashboard.md, Adding a page):
+A page is one module and one template (CONTRIBUTING.md, How to add a page of the dashboard):
 
 - `PAGE = Page(path, title, section)` adds it to the navigation; `PAGES` is a list of several. `operators_only=True`
   hides it from everybody else.
@@ -11,15 +11,48 @@ A page is one module and one template (docs/dashboard.md, Adding a page):
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from enum import Enum, auto
 from types import ModuleType
 
+import falcon.asgi
+
 from api.dashboard import pages
-from api.dashboard.entry.guard import Access, Guard
-from api.dashboard.page import Page
-from api.dashboard.rendering import Renderer
+from api.dashboard.rendering import Page, Renderer
 from api.dashboard.static_files import StaticFiles, load_static_files
+from api.services.permissions import require_role
 from api.services.services import Services
 from pipeline.capabilities import parts
+
+
+class Access(Enum):
+    """The readers allowed at a path."""
+
+    PUBLIC = auto()
+    SIGNED_IN = auto()
+    OPERATORS = auto()
+
+
+class Guard:
+    """A Falcon middleware that looks who is signed in, and in which role, before a page's resource is called."""
+
+    def __init__(self, services: Services, access: Mapping[str, Access], renderer: Renderer) -> None:
+        self._services = services
+        self._access = access
+        self._renderer = renderer
+
+    async def process_resource(
+        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, resource: object, params: dict[str, str]
+    ) -> None:
+        """Let a request pass, or raise HTTPSeeOther to the page for signing in, or Forbidden."""
+        access = self._access.get(req.uri_template or "")
+        if access is None:
+            return
+        req.context.renderer = self._renderer
+        sessions = self._services.sessions
+        if access is Access.PUBLIC:
+            return
+        asked = sessions.require_operator if access is Access.OPERATORS else sessions.require
+        require_role(await asked(req, resp), req.method, req.uri_template or "")
 
 
 class Dashboard:

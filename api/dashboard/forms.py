@@ -98,4 +98,4 @@ class OperatorForm(Resource):
 
     @abstractmethod
     async def change(self, form: Form) -> str:
-        """Do what the form asks for; return what was done. Raises PressroomError."""
+        """Carry the form out; return a sentence about it. Raises PressroomError."""

@@ -61,7 +61,7 @@ class JobActions:
     async def carry_out(self, name: str, job_ids: Sequence[str]) -> ActionDone:
         action = self.by_name.get(name)
         if action is None:
-            message = f"{name[:60]!r} can't be done with jobs; there is {', '.join(self.by_name)}."
+            message = f"{name[:60]!r} can't be done with jobs; choose {', '.join(self.by_name)}."
             raise InvalidRequest(message, code="action_unknown")
         done = ActionDone()
         for job_id in list(dict.fromkeys(job_ids))[:MOST_JOBS]:
@@ -109,7 +109,7 @@ SAID = {
 
 
 def say(name: str, done: ActionDone) -> str:
-    """Return what came of an action, in words."""
+    """Return the result of an action, in words."""
     count = len(done.jobs)
     words = [f"{count:,} {'job' if count == 1 else 'jobs'} {SAID[name]}."]
     words += [f"{number:,} not {SAID[name]}: {message}" for message, number in done.refusals.most_common(3)]

@@ -28,7 +28,7 @@ def read_role(text: str) -> Role:
     try:
         return Role(text)
     except ValueError:
-        raise InvalidRequest(f"There is no role {text[:20]!r}; there is {', '.join(Role)}.") from None
+        raise InvalidRequest(f"There is no role {text[:20]!r}; choose {', '.join(Role)}.") from None
 
 
 async def find_member(services: Services, session: Session, person_id: str) -> Member:

@@ -40,7 +40,7 @@ class Notices:
         self._until = 0.0
 
     async def read(self) -> Sequence[Notice]:
-        """Return what operators should know. A source that does not answer has nothing to say."""
+        """Return the notices for operators. A source that does not answer has none."""
         if time.monotonic() >= self._until:
             self._until = time.monotonic() + LASTS_SECONDS
             pauses, processes, pools = await asyncio.gather(self._pauses(), self._processes(), self._pools())

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from enum import StrEnum
 from functools import partial
 from http import HTTPStatus
 from itertools import groupby
@@ -18,7 +19,6 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from api.capabilities import dashboard_folders
 from api.dashboard.filters import FILTERS
 from api.dashboard.notices import Notices
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.static_files import Static
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
@@ -26,6 +26,34 @@ from api.services.permissions import may
 from api.services.services import Services
 from pipeline.accounts.sessions import Session
 from pipeline.errors import PressroomError
+
+
+class NavigationSection(StrEnum):
+    """The parts of the navigation, in order."""
+
+    HOME = "Home"
+    TRY = "Tools"
+    WORK = "Work"
+    ACCOUNT = "Account"
+    OPERATORS = "Operators"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that the navigation leads to; `order` is its place among those of its section."""
+
+    path: str
+    title: str
+    section: NavigationSection
+    operators_only: bool = False
+    order: int = 0
+    #: An icon of static/icons.svg.
+    icon: str = "file-text"
+
+    def leads_to(self, path: str) -> bool:
+        """Return whether a path is this page's, or of something below it."""
+        return path == self.path or (self.path != "/dashboard" and path.startswith(f"{self.path}/"))
+
 
 COOKIE = "pressroom_flash"
 #: The next page comes at once.

@@ -13,8 +13,7 @@ import falcon
 import structlog
 from pydantic_core import to_json
 
-from api.http.incoming import Incoming, Receive
-from api.http.request_context import SCOPE_KEY, RequestContext
+from api.http.request_context import SCOPE_KEY, Incoming, Receive, RequestContext
 from pipeline.accounts.keys import redact
 from pipeline.errors import PressroomError, UnsupportedMediaType, with_details
 from pipeline.log import get_logger
@@ -71,7 +70,7 @@ class RequestMiddleware:
                 message["headers"] = _complete(message["headers"], context)
             await send(message)
 
-        # Where no answer has begun, the application has a bug, and the server answers.
+        # Without an answer the application has a bug, and the server answers.
         unanswered, held = int(HTTPStatus.INTERNAL_SERVER_ERROR), receive
         if context.has_body:
             context.incoming = Incoming(receive)

@@ -47,7 +47,7 @@ async def send_artifacts(
 def _read_range(req: falcon.asgi.Request, etag: str) -> tuple[int | None, int | None] | None:
     """Return the first and last byte of the one range that is asked for; (None, n): the last n.
 
-    None, and so all of the file, for several ranges, for what is no range, for a part of another file, and for any
+    None, and so all of the file, for several ranges, for what is not a range, for a part of another file, and for any
     method but GET (section 14.2)."""
     condition = req.get_header("If-Range")
     found = ONE_RANGE.fullmatch((req.get_header("Range") or "").strip())
@@ -68,5 +68,5 @@ def _within(span: tuple[int | None, int | None], size: int, resp: falcon.asgi.Re
             start, end = first, min(size, last + 1)
     if start >= end:
         resp.set_header("Content-Range", f"bytes */{size}")
-        raise RangeNotSatisfiable(f"The file has {size:,} bytes, and the range begins behind them. Ask for less.")
+        raise RangeNotSatisfiable(f"The file has {size:,} bytes, and the range begins after its end. Ask for less.")
     return start, end

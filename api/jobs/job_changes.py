@@ -22,7 +22,7 @@ from pipeline.wakes import notices
 from pipeline.wakes.redis_away import REDIS_AWAY
 
 log = get_logger(__name__)
-#: What the statement that erases a job says of one that could be.
+#: The condition for a job to be erased.
 _HAS_ENDED = SQL("state IN ({})").format(SQL(", ").join(FINAL_STATES))
 
 
@@ -57,7 +57,7 @@ async def delete_job(services: Services, caller: Caller, job_id: UUID) -> None:
             raise JobNotFound
         if erased.state not in FINAL_STATES:
             raise JobNotFinished(
-                f"The job is {erased.state}, and only what has ended can be deleted; "
+                f"The job is {erased.state}, and only ended jobs can be deleted; "
                 f"end it first with POST /jobs/{job_id}/cancel."
             )
         if not erased.goes_on:

@@ -53,14 +53,14 @@ async def retry_job(
     request is refused with."""
     refuse_gone(job)
     if not job.is_final:
-        raise JobNotFinished(f"The job is {job.state}, and only what has ended can be tried again. Cancel it, or wait.")
+        raise JobNotFinished(f"The job is {job.state}, and only ended jobs can be retried. Cancel it, or wait.")
     kind = services.kinds.get(job.kind)
     submission = await services.database.run(resubmission(job, kind, services.settings)) if kind else None
     if kind is None or submission is None:
         raise Conflict(
             f"Nothing of this job can be tried again: of {job.items_total:,} {kind.unit if kind else 'items'}"
             f" {job.items_ok:,} were delivered, and uploaded files are deleted when their job ends."
-            f" To have it all made anew, send the request to {job.route} again.",
+            f" To make everything again, send the request to {job.route} again.",
             code="nothing_to_retry",
         )
     submission = replace(

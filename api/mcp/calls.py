@@ -193,7 +193,7 @@ def _media(response: httpx2.Response, kind: str) -> list[ContentBlock]:
 
 
 def _notes(response: httpx2.Response) -> list[ContentBlock]:
-    """Return what the headers say of a result, as one line."""
+    """Return a result's headers as one line for people."""
     labels = {
         "x-job-id": "Job",
         "x-engine": "Engine",

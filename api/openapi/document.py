@@ -1,9 +1,13 @@
 """OpenAPI: the document of all routes, made of what kinds and resources declare, so that it can't fall behind them."""
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
+from api.capabilities import Routes, load_routes
 from api.http.operations import LOCATION, Operation, Reply, operations_of
 from api.http.parameters import PREFER, Parameter
 from api.openapi.parts import (
@@ -27,10 +31,12 @@ from api.openapi.parts import (
     schema_of,
     with_nulls,
 )
+from api.routes import RESOURCES
 from api.work.common_fields import COMMON_FIELDS
 from pipeline.jobs.job_documents import JobDocument
 from pipeline.kind import AnyKind
-from pipeline.registry import Kinds
+from pipeline.registry import Kinds, load_kinds
+from pipeline.settings import Settings
 
 INFO: Json = {
     "title": "Pressroom",
@@ -207,3 +213,18 @@ def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             yield path, method, operation
+
+
+def describe_service(kinds: Kinds, families: Sequence[Routes]) -> dict[str, Any]:
+    resources = dict(RESOURCES)
+    described: dict[str, Any] = {}
+    models: list[type[Any]] = []
+    for family in families:
+        resources |= {**getattr(family, "WORK", {}), **getattr(family, "RESOURCES", {})}
+        described |= getattr(family, "PATHS", {})
+        models += getattr(family, "MODELS", ())
+    return make_document(kinds, resources, described, models, version=version("pressroom"))
+
+
+if __name__ == "__main__":
+    json.dump(describe_service(load_kinds(Settings()), load_routes()), sys.stdout)

@@ -159,7 +159,7 @@ def _as_text(field: Json) -> Json:
 
 
 def media(name: str) -> Json:
-    """Return what an answer of a content type other than JSON is: a text, a file, or anything."""
+    """Return the schema of a content type other than JSON: a text, a file, or anything."""
     if name == "text/event-stream":  # OpenAPI 3.1 has no schema for one event of many
         return {}
     return {"schema": {} if name == "*/*" else TEXT if name.startswith("text/") else FILE}

@@ -17,7 +17,7 @@ log = get_logger(__name__)
 
 #: Most keys cached by a process; the oldest goes first.
 MAX_CACHED = 10_000
-#: How often the last use of keys is stored.
+#: Interval at which the last use of keys is stored.
 TOUCH_EVERY_SECONDS = 5.0
 BEARER = "bearer "
 

@@ -4,9 +4,15 @@ import asyncio
 import math
 import time
 from collections.abc import Callable
+from typing import TypeVar
+from uuid import UUID
+from weakref import WeakValueDictionary
 
-from pipeline.database import AsyncDatabase
-from pipeline.errors import ServiceUnavailable
+from psycopg.errors import QueryCanceled
+
+from pipeline.database import AsyncDatabase, Statement
+from pipeline.errors import InvalidRequest, ServiceUnavailable
+from pipeline.jobs.job_lists import MOST_SECONDS, within_seconds
 from pipeline.log import get_logger
 from pipeline.offers.offers import Offer, Offers, order_offers, read_offers
 from pipeline.settings import Settings
@@ -59,3 +65,36 @@ class OfferCache:
         finally:
             self._refreshed_at = self._clock()
             self._refresher = None
+
+
+Result = TypeVar("Result")
+
+
+class SearchTooLong(InvalidRequest):
+    """The search took too long."""
+
+    code = "search_too_long"
+    field = "q"
+    message = (
+        f"The search was stopped after {MOST_SECONDS:g} seconds: there is too much text. Narrow it by from and to, kind"
+        " or state."
+    )
+
+
+class Searches:
+    """Runs one search at a time; an account's searches queue up before those of others."""
+
+    def __init__(self, database: AsyncDatabase) -> None:
+        self._database = database
+        self._turn = asyncio.Semaphore(1)
+        self._own: WeakValueDictionary[UUID | None, asyncio.Lock] = WeakValueDictionary()
+
+    async def run(self, account_id: UUID | None, search: Statement[Result]) -> Result:
+        own = self._own.setdefault(account_id, asyncio.Lock())
+        async with own, self._turn:
+            try:
+                _, found = await self._database.run_together([within_seconds(MOST_SECONDS), search])
+            except QueryCanceled as error:
+                raise SearchTooLong from error
+        result: Result = found
+        return result

@@ -80,7 +80,7 @@ def may(session: Session, path: str, method: str = "POST") -> bool:
 
 
 def require_role(session: Session, method: str, path: str) -> None:
-    """Refuse what a person's role doesn't allow. Raises RoleInsufficient."""
+    """Refuse a request that the person's role doesn't allow. Raises RoleInsufficient."""
     needed = needed_role(method, path)
     if not session.role.includes(needed):
         raise RoleInsufficient(

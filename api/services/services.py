@@ -15,8 +15,7 @@ from api.http.request_context import context_of
 from api.services.auth import Authenticator, header_key, query_key
 from api.services.key_routes import require_route
 from api.services.links import Links
-from api.services.offer_cache import OfferCache
-from api.services.searching import Searches
+from api.services.offer_cache import OfferCache, Searches
 from api.services.sessions import Sessions
 from api.services.streaming import Streams
 from api.services.waiting import WaitingRequests

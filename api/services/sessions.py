@@ -9,7 +9,6 @@ import falcon
 import falcon.asgi
 
 from api.http.address import Network, client_address
-from api.http.browsers import name_browser
 from api.http.cookies import Cookies
 from api.http.request_context import context_of
 from api.services.permissions import SAFE_METHODS, require_role
@@ -25,16 +24,16 @@ from pipeline.accounts.sessions import (
 )
 from pipeline.database import AsyncDatabase
 from pipeline.errors import Forbidden
-from pipeline.notices.sign_ins import tell_of_sign_in
+from pipeline.notices.outbox import tell_of_sign_in
 from pipeline.settings.settings import DashboardSettings
 
 COOKIE = "pressroom_session"
 CSRF_HEADER = "X-CSRF-Token"
 SIGN_IN = "/dashboard/sign-in"
 SIGN_OUT = "/dashboard/sign-out"
-#: Where a person adds a second factor; whose account needs one, and who has none, gets nowhere else.
+#: The page to add a second factor. A person who lacks one that the account requires can open no other page.
 FACTORS = "/dashboard/account/factors"
-#: How lately a person has to have signed in for what somebody at their open browser should not do.
+#: Longest time since the sign-in for changes that a stranger at an open browser must not make.
 RECENTLY = timedelta(hours=1)
 #: A token has 43 characters; longer ones are not looked up.
 MAX_TOKEN_LENGTH = 64
@@ -95,7 +94,7 @@ class Sessions:
     async def require(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Session:
         """Return the session of a request. Raises HTTPSeeOther to the sign-in page without one.
 
-        Who needs a second factor, and has none, is sent to add it."""
+        A person who lacks a required second factor is redirected to add it."""
         session = await self.find(req)
         if session is None:
             self._cookies.delete(req, resp, COOKIE)  # its session has ended
@@ -193,3 +192,21 @@ class Sessions:
 def check_csrf_token(expected: str, sent: str) -> None:
     if not hmac.compare_digest(expected.encode(), sent.encode("utf-8", "replace")):
         raise CsrfTokenInvalid
+
+
+#: By the first word that the header has, since browsers name those that they resemble as well.
+_BROWSERS = {
+    "Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "FxiOS/": "Firefox", "CriOS/": "Chrome",
+    "Chrome/": "Chrome", "Safari/": "Safari", "Mozilla/": "Another browser",
+}  # fmt: skip
+_SYSTEMS = {
+    "Android": "Android", "iPhone": "iOS", "iPad": "iPadOS", "CrOS": "ChromeOS",
+    "Windows": "Windows", "Mac OS X": "macOS", "Linux": "Linux",
+}  # fmt: skip
+
+
+def name_browser(user_agent: str) -> str:
+    """Return a browser's family and system, as in "Firefox on Linux"; the header may lie."""
+    browser = next((name for mark, name in _BROWSERS.items() if mark in user_agent), "A program")
+    system = next((name for mark, name in _SYSTEMS.items() if mark in user_agent), "")
+    return f"{browser} on {system}" if system else browser

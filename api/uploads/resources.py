@@ -227,8 +227,7 @@ class OneUpload(TusResource):
             return await self._keep(account_id, upload, bytes(buffer)) if buffer else upload
 
     async def _keep(self, account_id: UUID, upload: ResumableUpload, content: bytes) -> ResumableUpload:
-        """Write a part, and count it. One that does not count is left: it may have been counted before the connection
-        to the database broke."""
+        """Write a part, and count it. An uncounted part stays: a broken connection may have hidden its count."""
         part = part_name(upload.received)
         await asyncio.to_thread(self._services.artifacts.put, upload_key(upload.id, part), content)
         kept = await self._services.database.run(add_part(upload, part, size=len(content), lifetime=self._lifetime))

@@ -15,7 +15,7 @@ from api.http.request_context import RequestContext
 from api.services.services import Services
 from pipeline.accounts.keys import Caller
 from pipeline.errors import PressroomError, ServiceUnavailable
-from pipeline.jobs.refusals import raise_refusal
+from pipeline.jobs.on_behalf import raise_refusal
 from pipeline.jobs.resubmit import lifetimes
 from pipeline.kind import AnyKind, as_rows
 from pipeline.lifecycle import Priority, Submission, Submitted, submit

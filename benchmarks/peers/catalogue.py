@@ -170,3 +170,14 @@ PEERS = (
         setup=(("pgqueuer_peer.py",),),
     ),
 )
+
+#: Beside the others of PostgreSQL in `benchmarks/pinned.py`; docs/benchmarks.md is without it.
+OBAN = Peer(
+    "oban",
+    front=ASGI,
+    worker=("oban_peer.py", "worker"),
+    promise="at least once: jobs of nodes that gave no sign of life for 60 s are put back each minute",
+    settings="psycopg, 10 jobs at once, pool of 4 to 10; results as with procrastinate",
+    keeps="PostgreSQL",
+    setup=(("oban_peer.py",),),
+)

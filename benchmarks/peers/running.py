@@ -15,6 +15,7 @@ import redis
 from benchmarks.environments import python_with
 from benchmarks.peers.catalogue import PROGRAMS, Peer
 from benchmarks.systems import Running, free_port, process_tree, wait_for_address
+from scripts.system.embedded.roles import OWNER, ROLE
 
 STOP_SECONDS = 10
 
@@ -30,8 +31,8 @@ class Servers:
         """Return the environment that names a database of each."""
         number = next(self._numbers)
         database_url, redis_url = self.running.database_url, f"{self.running.redis_url}?db={number}"
-        with psycopg.connect(database_url, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE peer_{number}")  # type: ignore[arg-type]
+        with psycopg.connect(database_url, user=OWNER, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE peer_{number} OWNER {ROLE}")  # type: ignore[arg-type]
         url = database_url.replace("/pressroom?", f"/peer_{number}?")
         return {"DATABASE_URL": url, "PGDSN": url, "REDIS_URL": redis_url}
 

@@ -60,7 +60,7 @@ def audiobook(
     if target.exists():
         raise InvalidRequest(f"{target} is there already. Remove it, or name another file with --out.")
     if not is_url and not Path(manuscript).is_file():
-        raise InvalidRequest(f"{manuscript} is no file, and no URL.")
+        raise InvalidRequest(f"{manuscript} is neither a file nor a URL.")
     wanted = None if only is None else read_numbers(only)
     voices = read_cast(cast or ())
     # A book may take longer than the service remembers a repeated request.
@@ -110,7 +110,7 @@ def read_numbers(text: str) -> list[int]:
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
         if not first.isdecimal() or not (last or first).isdecimal():
-            raise InvalidRequest(f"{text!r} is no list of chapters: write 1-3,7.")
+            raise InvalidRequest(f"{text!r} is not a list of chapters: write 1-3,7.")
         found += range(int(first), int(last or first) + 1)
     return found
 

@@ -13,7 +13,6 @@ class MetadataSettings(Section):
     engines: str | None = engines_field()
     categories: str | None = Field(None, description="File of categories (TOML); by default the 30 that are shipped.")
     llama: GgufSettings = GgufSettings()
-    llm: ModelSettings = ModelSettings()
 
 
 class DiffusionSettings(ModelSettings):

@@ -52,7 +52,7 @@ def connected_sites(
 
 
 def read_service_account(content: str | bytes) -> dict[str, Any]:
-    """Return what is kept of a service account's key, which is JSON. Raises InvalidRequest."""
+    """Return the fields to keep of a service account's JSON key. Raises InvalidRequest."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:

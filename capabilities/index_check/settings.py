@@ -28,7 +28,7 @@ class SearxngSettings(ProviderSettings):
 
 
 class Reuse(NamedTuple):
-    """How long answers about a page are reused; zero: never."""
+    """Time for which answers about a page are reused; zero: never."""
 
     indexed: timedelta
     not_indexed: timedelta

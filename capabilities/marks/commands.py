@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from pipeline.errors import InvalidRequest
-from pipeline.marks.receipts import MAX_BYTES, fingerprint, verify_receipt
-from pipeline.marks.verified import Verified
+from pipeline.marks.receipts import MAX_BYTES, Verified, fingerprint, verify_receipt
 from scripts.commands import SERVICE, under
 from scripts.terminal import tell
 from workers.media.marks.verifying import verify_file
 
-#: A sentence for each status; those that are no proof end the command with 1.
+#: A sentence for each status; those that are not proof end the command with 1.
 SAID = {
     "signed": "The file is as it was made.",
     "altered": "The file was changed after it was made.",
@@ -32,7 +31,7 @@ def verify(
         Path | None, typer.Option(help="Certificates that you trust: GET /certificate of a Pressroom returns its own.")
     ] = None,
 ) -> None:
-    """Tell what made a file, and whether it was changed since. Exit 1: it is not as a machine here made it."""
+    """Say which machine made a file, and whether it was changed since. Exit 1: it is not as a machine here made it."""
     trusted = _read(certificate) if certificate else None
     if file.suffix == ".json":
         _show_receipt(_read(file), trusted)
@@ -109,7 +108,7 @@ def _read(file: Path) -> bytes:
     with _open(file) as opened:
         data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise InvalidRequest(f"{file} has more than {MAX_BYTES:,} bytes, so it is no receipt or certificate.")
+        raise InvalidRequest(f"{file} has more than {MAX_BYTES:,} bytes, so it is not a receipt or certificate.")
     return data
 
 

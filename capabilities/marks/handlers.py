@@ -2,7 +2,7 @@
 
 from capabilities.marks.kinds import VerifyRequest
 from pipeline.database import Database
-from pipeline.marks.verified import Verified
+from pipeline.marks.receipts import Verified
 from workers.handler import Done, Handler, Outcome, Task
 from workers.media.marks.marking import current_identity
 from workers.media.marks.verifying import verify_file

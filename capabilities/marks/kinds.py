@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pipeline.kind import Answer, FinishedItem, Kind, NewItem, Request, Response
 from pipeline.lifecycle.jobs import Job
-from pipeline.marks.verified import Verified
+from pipeline.marks.receipts import Verified
 
 
 class VerifyRequest(Request):

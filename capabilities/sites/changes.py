@@ -74,7 +74,7 @@ def list_changes(
 
 
 def list_of_post(site_id: UUID, target: str, url: str) -> Statement[list[Change]]:
-    """Read what was proposed for a post and for the pictures that it shows, oldest first."""
+    """Read the proposals for a post and its pictures, oldest first."""
     return Statement(
         SQL(
             "SELECT {} FROM site_change c JOIN site_run r ON r.id = c.run_id WHERE r.site_id = %(site)s"
@@ -102,7 +102,7 @@ def review(run_id: UUID, decisions: Mapping[int, Any]) -> Statement[int]:
 
 
 def accept_confident(run_id: UUID, at_least: float) -> Statement[int]:
-    """Accept what an engine is sure of, and no draft; returns how many."""
+    """Accept proposals of which an engine is sure, and no draft; return their number."""
     return Statement(
         "UPDATE site_change SET state = 'accepted', updated_at = now() WHERE run_id = %(run)s AND state = 'proposed'"
         " AND NOT draft AND confidence >= %(bound)s RETURNING id",
@@ -196,7 +196,7 @@ def propose(proposals: Sequence[Proposal]) -> Statement[int]:
 
 
 def note_outcome(change_id: int, state: str, *, written: Any = None, note: str | None = None) -> Statement[bool]:
-    """Note what became of a change; without `written`, that stays."""
+    """Store a change's outcome; without `written`, that stays."""
     return Statement(
         "UPDATE site_change SET state = %(state)s, written = coalesce(%(written)s, written), note = %(note)s,"
         " updated_at = now() WHERE id = %(id)s RETURNING id",

@@ -47,8 +47,31 @@ def check_parts(site: Site, parts: Sequence[str], *, alt_text: bool = False) -> 
 def watch_options(
     site: Site, parts: Sequence[str], *, alt_text: bool, index: bool, at_least: float = AT_LEAST
 ) -> dict[str, Any]:
-    """Return what a watch gives to new posts. Raises InvalidRequest."""
+    """Return the options of a watch for new posts. Raises InvalidRequest."""
     chosen = check_parts(site, parts, alt_text=alt_text)
     if not (chosen or alt_text or index):
         raise InvalidRequest("Choose at least one thing for new posts: a part, alt texts, or search engines.")
     return {"parts": chosen, "alt_text": alt_text, "index": index, "at_least": at_least}
+
+
+def shown(proposed: Any) -> str:
+    """Return a proposal as one line: a text, names with commas, or a cover's or an audio's description."""
+    match proposed:
+        case None:
+            return ""
+        case list():
+            return ", ".join(map(str, proposed))
+        case dict():
+            return str(proposed.get("alt_text") or f"{proposed.get('seconds')} s, {proposed.get('voice')}")
+    return str(proposed)
+
+
+def edited(text: str, before: Any, field: str) -> Any:
+    """Return a proposal of `shown` as a person has edited it; None: nothing is to be written."""
+    if not text or (before is None and field in ("cover", "audio")):
+        return None
+    if field in ("tags", "categories"):
+        return [name for part in text.split(",") if (name := part.strip())]
+    if isinstance(before, dict):
+        return {**before, "alt_text": text} if "alt_text" in before else before
+    return text

@@ -68,7 +68,7 @@ def list_runs(site_id: UUID, *, limit: int = 20) -> Statement[list[Run]]:
 
 
 def skip_rest(run_id: UUID) -> Statement[int]:
-    """Skip what nobody has accepted, and end the run; returns how many were skipped."""
+    """Skip changes that nobody has accepted, and end the run; return their number."""
     return Statement(
         "WITH r AS (UPDATE site_run SET state = 'done', fault = NULL, finished_at = now() WHERE id = %(run)s"
         " AND state = ANY(%(open)s) RETURNING id) UPDATE site_change c SET state = 'skipped' FROM r"
@@ -136,7 +136,7 @@ def renew(run: Run) -> Statement[bool]:
 def put_back(run: Run, after: timedelta, fault: str | None = None) -> Statement[bool]:
     """Give a run back: it goes on after a time, or, with a fault, when somebody asks for it.
 
-    One that was moved on meanwhile, such as to be undone, goes on at once."""
+    A run that has moved on meanwhile, such as to be undone, goes on at once."""
     return Statement(
         "UPDATE site_run SET due_at = now() + CASE WHEN state = %(state)s THEN %(after)s ELSE interval '0' END,"
         " fault = CASE WHEN state = %(state)s THEN %(fault)s ELSE fault END WHERE id = %(run)s RETURNING id",

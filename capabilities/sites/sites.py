@@ -17,7 +17,7 @@ from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
 
 MAX_NAME = 60
-#: What each connector signs in with.
+#: The login that each connector needs.
 LOGINS: Mapping[str, Sequence[str]] = {"wordpress": ("user", "password"), "ghost": ("password",), "feed": ()}
 
 
@@ -80,7 +80,7 @@ def list_sites(account_id: UUID | None = None) -> Statement[list[Site]]:
 
 
 def note_facts(site_id: UUID, facts: SiteFacts) -> Statement[bool]:
-    """Note what was found out about a site."""
+    """Store the facts about a site."""
     return Statement(
         "UPDATE site SET facts = %(facts)s WHERE id = %(id)s RETURNING id",
         {"id": site_id, "facts": Jsonb(facts.model_dump(mode="json"))},

@@ -53,7 +53,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something in an account: a person, a key or, with neither, the `pressroom` command."""
+    """The person or key that does something in an account or, with neither, the `pressroom` command."""
 
     account_id: UUID
     person_id: UUID | None = None
@@ -107,7 +107,7 @@ COLUMNS = ("at", "who", "action", "subject", "detail", "address")
 
 
 def note(actor: Actor, action: Action, subject: str = "", **detail: Any) -> Statement[None]:
-    """Note what was done to `subject`; run it together with what does it."""
+    """Note an action on `subject`; run it together with the action."""
     return Statement(_ALONE, note_parameters(actor, action, subject, **detail), nothing)
 
 

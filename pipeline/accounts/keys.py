@@ -22,7 +22,7 @@ CHECKSUM_LENGTH = 6
 #: Highest limits that a key may be given. Both fit the database.
 MAX_REQUESTS = 1_000_000
 MAX_CREDITS = 10**15
-#: Whatever looks like a key, whole or in part.
+#: Anything that looks like a key, whole or in part.
 ANY_KEY = re.compile(PREFIX + r"[0-9A-Za-z]+")
 
 
@@ -107,12 +107,12 @@ class Caller:
     has_limits: bool = False
     is_suspended: bool = False
     priority: Priority = "normal"
-    #: Who asks with a session.
+    #: The person of a session.
     person_id: UUID | None = None
 
     @property
     def actor(self) -> Actor:
-        """Who is noted for what is done: the person or, without a session, the key."""
+        """The actor for the audit log: the person or, without a session, the key."""
         return Actor(self.account_id, self.person_id, None if self.person_id else self.api_key_id)
 
     def may_use(self, route: str) -> bool:

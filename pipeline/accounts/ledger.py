@@ -23,5 +23,5 @@ _DISCREPANCIES = files("pipeline.accounts").joinpath("ledger.sql").read_text("ut
 
 
 def discrepancies() -> Statement[list[Discrepancy]]:
-    """Return what contradicts the ledger, the first 100. Reads every row: for a person, never for a sweep."""
+    """Return the first 100 contradictions of the ledger. Reads every row: for a person, never for a sweep."""
     return Statement(_DISCREPANCIES, {}, rows_of(Discrepancy))

@@ -21,7 +21,7 @@ class PasswordInvalid(InvalidRequest):
 
 
 def hash_password(password: str) -> str:
-    """Return what is stored of a password; takes about 0.1 s. Raises PasswordInvalid."""
+    """Return the hash of a password; takes about 0.1 s. Raises PasswordInvalid."""
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
         raise PasswordInvalid(
             f"A password has {MIN_LENGTH} to {MAX_LENGTH:,} characters; this one has {len(password):,}."

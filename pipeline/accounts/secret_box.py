@@ -46,7 +46,7 @@ class SecretBox:
         return sealed
 
     def open(self, sealed: bytes) -> bytes:
-        """Decrypt what one of the keys has encrypted. Raises SecretsUnavailable."""
+        """Decrypt bytes that one of the keys has encrypted. Raises SecretsUnavailable."""
         fernet = self._fernet()
         try:
             secret: bytes = fernet.decrypt(sealed)

@@ -19,7 +19,7 @@ from pipeline.errors import InvalidRequest
 TOKEN_BYTES = 32
 #: Name of the key that an account's sessions work with.
 KEY_NAME = "dashboard"
-#: How exactly it is known when a session was used last.
+#: Precision of the time at which a session was last used.
 SEEN_EVERY = timedelta(minutes=1)
 
 
@@ -64,7 +64,7 @@ def hash_token(token: str) -> bytes:
 
 
 def csrf_token_of(token: str) -> str:
-    """Return what a form has to send with a cookie that holds `token`; nobody can go back from it to the token."""
+    """Return the CSRF token for a cookie that holds `token`; it does not reveal the token."""
     return hmac.new(token.encode(), b"pressroom csrf", hashlib.sha256).hexdigest()
 
 
@@ -118,8 +118,8 @@ def begin_session(
 ) -> Statement[bool]:
     """Sign a person in to an account of theirs, and note it; the key for its sessions is made, or revived.
 
-    `checked`: what was read of the person before their password was checked. Where they have another password by now,
-    or the account is suspended, nobody is signed in, and the result is false. `browser` and `address` are for the
+    `checked` is the person as read before the password check. If the password has changed since, or the account is
+    suspended, nobody is signed in, and the result is false. `browser` and `address` are for the
     person, to tell their sessions apart."""
     return Statement(
         _BEGIN,
@@ -243,14 +243,14 @@ EMAIL = re.compile(r"[^@\s\x00-\x1f]+@[^@\s\x00-\x1f]+")
 
 
 class EmailInvalid(InvalidRequest):
-    """The text is no e-mail address."""
+    """The text is not an e-mail address."""
 
     code = "email_invalid"
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who signs in, and the account that they sign in to."""
+    """A person who signs in, and the account that they sign in to."""
 
     id: UUID
     account_id: UUID
@@ -262,7 +262,7 @@ def read_email(text: str) -> str:
     """Return an e-mail address as it is stored: in small letters. Raises EmailInvalid."""
     email = text.strip().lower()
     if len(email) > MAX_EMAIL_LENGTH or not EMAIL.fullmatch(email):
-        raise EmailInvalid(f"{text.strip()[:60]!r} is no e-mail address: it looks like you@example.com.")
+        raise EmailInvalid(f"{text.strip()[:60]!r} is not an e-mail address: it looks like you@example.com.")
     return email
 
 

@@ -38,7 +38,7 @@ LONGEST_PAUSE = timedelta(seconds=60)
 class Statement(Generic[Result]):
     """One round trip to the database, and how its rows are read.
 
-    One that is not `repeatable` is not sent again after a lost connection: it may have been carried out."""
+    A statement that is not `repeatable` is not sent again after a lost connection: it may have been carried out."""
 
     sql: str
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -38,7 +38,7 @@ def columns(names: Iterable[str], *, table: str | None = None) -> SQL:
 
 
 def assignments(names: Iterable[str]) -> SQL:
-    """Return what SET needs to give each column the parameter of its name."""
+    """Return the SET clause that gives each column the parameter of its name."""
     return SQL(", ").join(SQL("{} = {}").format(identifier(name), SQL(f"%({name})s")) for name in names)
 
 
@@ -48,12 +48,12 @@ def identifier(*names: str) -> SQL:
 
 
 def rows_of(shape: Callable[..., Shape]) -> Callable[[list[Row]], list[Shape]]:
-    """Return what reads all rows, each by its columns."""
+    """Return a reader of all rows, each by its columns."""
     return lambda rows: [shape(**row) for row in rows]
 
 
 def row_of(shape: Callable[..., Shape]) -> Callable[[list[Row]], Shape | None]:
-    """Return what reads the first row by its columns, and None where there is none."""
+    """Return a reader of the first row by its columns, or None."""
     return lambda rows: shape(**rows[0]) if rows else None
 
 
@@ -72,7 +72,7 @@ def page_of(page: SQL, *, total: SQL, order: SQL) -> SQL:
 
 
 def read_page(read: Callable[..., Shape]) -> Callable[[list[Row]], tuple[list[Shape], int]]:
-    """Return what reads the rows of `page_of`: each by its columns, and the total."""
+    """Return a reader of the rows of `page_of`: each by its columns, and the total."""
 
     def read_rows(rows: list[Row]) -> tuple[list[Shape], int]:
         totals = [row.pop("total") for row in rows]

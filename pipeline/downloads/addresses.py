@@ -33,7 +33,7 @@ def is_public(address: Address) -> bool:
 
 
 class Reach:
-    """Decides what may be connected to: public addresses on the web's ports, and allowed networks on any port."""
+    """Allows connections to public addresses on the web's ports, and to allowed networks on any port."""
 
     def __init__(self, allow_networks: str = "") -> None:
         """Raise NotReady when it is not a list of networks."""
@@ -70,6 +70,6 @@ def _network(text: str) -> Network:
         return ipaddress.ip_network(text, strict=False)
     except ValueError as error:
         raise NotReady(
-            f"PRESSROOM_FETCH__ALLOW_NETWORKS names {text!r}, which is no network ({error}). "
+            f"PRESSROOM_FETCH__ALLOW_NETWORKS names {text!r}, which is not a network ({error}). "
             "Write CIDRs with commas between them: 10.1.2.0/24,fd00::/8."
         ) from error

@@ -27,7 +27,7 @@ class Failure:
 
 
 def failure_of(error: Exception, name: str) -> Failure:
-    """Return what an exception means; `name` is the URL as messages show it."""
+    """Return the failure behind an exception; `name` is the URL as messages show it."""
     cause = getattr(error, "os_error", error)
     if isinstance(cause, AddressForbidden):
         return Failure(f"{name} leads to an address that is not a public one. {REMEDY}", is_forbidden=True)

@@ -54,6 +54,6 @@ class ImageTooLarge(ImageFailure):
 
 
 class ImageUndecodable(ImageFailure):
-    """The file is no picture, or is damaged."""
+    """The file is not a picture, or is damaged."""
 
     code = "image_undecodable"

@@ -14,7 +14,7 @@ Names = tuple[str, str]
 
 
 class DownloadSlots:
-    """Limits the downloads that run at once. One that waits for its host, or its site, takes no slot from others.
+    """Limits simultaneous downloads. A download that waits for its host, or its site, takes no slot from others.
 
     Each waits because one of the limits is reached. So a slot that becomes free starts one download: the first in the
     queue that is now within its limits."""

@@ -33,8 +33,8 @@ class Refused(Exception):
 def read_target(text: str, reach: Reach) -> URL:
     """Return the URL to request, without its fragment. Raises Refused.
 
-    What is checked is the URL as yarl has parsed it, since aiohttp connects to that. If the check had a parser of its
-    own, a URL that the two parse differently could pass it."""
+    Checks the URL as yarl has parsed it, since aiohttp connects to that: a URL that two parsers read differently could
+    pass."""
     text = text.strip(" \t\r\n").replace(" ", "%20")
     if fault := fault_of(text):
         raise Refused(fault)

@@ -15,7 +15,7 @@ SCHEME = r"^[Hh][Tt][Tt][Pp][Ss]?://"
 MAX_HOST = 254
 DEFAULT_PORTS = {"http": 80, "https": 443}
 HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?")
-#: Those that begin with a 6 may be too high.
+#: Numbers that begin with a 6 may be too high.
 PORT = r"(?::(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
 #: Nearly all URLs are so plain, and need no closer look, which takes twenty times as long.
 PLAIN = re.compile(rf"https?://(?=[^/?#]{{1,250}}(?:[/?#]|$)){HOST.pattern}{PORT}(?:[/?#][!-\[\]-~]*)?")
@@ -77,7 +77,7 @@ def _in_ascii(host: str) -> str:
 
 
 def match_key(url: str) -> str | None:
-    """Return what is the same for all ways to write a page's URL; None for what is no URL of a page."""
+    """Return a key that is the same for all ways to write a page's URL; None if it is not the URL of a page."""
     try:
         parts = urlsplit(url if "//" in url[:9] else f"//{url}")
         port = parts.port

@@ -12,7 +12,7 @@ from pipeline.errors import Forbidden
 
 #: Bytes of a challenge.
 CHALLENGE_BYTES = 32
-#: What `webauthn` raises beside its own errors for answers that are no browser's.
+#: Errors of `webauthn`, besides its own, for answers that no browser gives.
 BROKEN = (ValueError, LookupError, TypeError)
 #: Passkeys of a person.
 MOST = 20
@@ -56,7 +56,7 @@ class RelyingParty:
         self.id = parts.hostname or ""
 
     def creation_options(self, person_id: UUID, name: str, known: list[Passkey], challenge: bytes) -> str:
-        """Return what a browser makes a new passkey by, as JSON; none of those that the person has is made again."""
+        """Return the options for a new passkey as JSON; they exclude the person's own."""
         import webauthn
         from webauthn.helpers import structs
 
@@ -76,7 +76,7 @@ class RelyingParty:
         )
 
     def request_options(self, known: list[Passkey], challenge: bytes) -> str:
-        """Return what a browser proves a passkey by, as JSON: one of `known`, or any that it has for this service."""
+        """Return the options to prove a passkey as JSON: one of `known`, or any for this service."""
         import webauthn
         from webauthn.helpers import structs
 

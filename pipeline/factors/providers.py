@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import quote
+from uuid import UUID
 
 import aiohttp
 from authlib.common.security import generate_token
@@ -21,6 +22,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, KeySetSerialization
 from yarl import URL
 
+from pipeline.database import Statement
 from pipeline.downloads.addresses import Reach
 from pipeline.downloads.connecting import open_session, plain_socket
 from pipeline.downloads.failures import failure_of
@@ -34,7 +36,7 @@ ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 #: Longest time that all requests of a step may take together.
 PATIENCE_SECONDS = 10
 MOST_BYTES = 256 * 1024
-#: How far the provider's clock may be from ours.
+#: Largest difference between the provider's clock and ours.
 LEEWAY_SECONDS = 60
 #: As long as a subject may be (Core 1.0, section 2).
 MOST_SUBJECT_LENGTH = 255
@@ -54,7 +56,7 @@ class ProviderAway(ServiceUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """Where a browser is sent, and what has to be kept until it comes back."""
+    """The URL that a browser is sent to, and the values to keep until it returns."""
 
     url: str
     kept: dict[str, Any]
@@ -101,7 +103,7 @@ class Provider:
         return Departure(url, {"state": state, "nonce": nonce, "verifier": verifier, "redirect_uri": redirect_uri})
 
     async def arrive(self, answer: Mapping[str, str], kept: Mapping[str, Any]) -> Identity:
-        """Return who came back, by the parameters of the answer. Raises ProviderRefused, ProviderAway."""
+        """Return the identity in the parameters of the answer. Raises ProviderRefused, ProviderAway."""
         if not hmac.compare_digest(answer.get("state", "").encode(), kept["state"].encode()):
             raise ProviderRefused("This answer belongs to no sign-in that this browser has begun. Start again.")
         if answer.get("iss", self._settings.issuer) != self._settings.issuer:  # RFC 9207
@@ -165,11 +167,11 @@ class Provider:
     async def _email(
         self, session: aiohttp.ClientSession, found: dict[str, Any], tokens: dict[str, Any], subject: str
     ) -> dict[str, Any]:
-        """Return what UserInfo has of the e-mail (Core 1.0, section 5.3). Raises ProviderRefused."""
+        """Return UserInfo's fields of the e-mail (Core 1.0, section 5.3). Raises ProviderRefused."""
         headers = {"Authorization": f"Bearer {_text(tokens, 'access_token')}"}
         told = await self._ask(session, _text(found, "userinfo_endpoint"), headers=headers)
         if told.get("sub") != subject:
-            raise ProviderRefused(f"{self.name} tells of somebody else than it signed in.")
+            raise ProviderRefused(f"{self.name} describes another person than it signed in.")
         return {name: told.get(name) for name in ("email", "email_verified")}
 
     async def _ask(
@@ -229,3 +231,41 @@ def _text(found: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str) or not value:
         raise ProviderRefused(f"The provider's answer has no {name}.")
     return value
+
+
+def find_identity(issuer: str, subject: str) -> Statement[UUID | None]:
+    """Return the person that is linked; None where nobody is."""
+    return Statement(
+        "SELECT person_id FROM provider_identity WHERE issuer = %(issuer)s AND subject = %(subject)s",
+        {"issuer": issuer, "subject": subject},
+        lambda rows: rows[0]["person_id"] if rows else None,
+    )
+
+
+def link_identity(person_id: UUID, issuer: str, subject: str) -> Statement[bool]:
+    """Link an identity; returns false where somebody else has it, or the person has another of the provider's."""
+    return Statement(
+        "INSERT INTO provider_identity (issuer, subject, person_id) SELECT g.* FROM"
+        " (SELECT %(issuer)s::text AS issuer, %(subject)s::text AS subject, %(person)s::uuid AS person_id) g"
+        " WHERE NOT EXISTS (SELECT FROM provider_identity o"
+        "  WHERE o.person_id = g.person_id AND o.issuer = g.issuer AND o.subject <> g.subject)"
+        " ON CONFLICT (issuer, subject) DO UPDATE SET subject = EXCLUDED.subject"
+        "  WHERE provider_identity.person_id = EXCLUDED.person_id RETURNING 1 AS linked",
+        {"person": person_id, "issuer": issuer, "subject": subject},
+        bool,
+    )
+
+
+def unlink_identities(person_id: UUID) -> Statement[int]:
+    """Delete a person's links to providers; return their number."""
+    return Statement(
+        "DELETE FROM provider_identity WHERE person_id = %(person)s RETURNING 1 AS gone", {"person": person_id}, len
+    )
+
+
+def count_identities(person_id: UUID) -> Statement[int]:
+    return Statement(
+        "SELECT count(*) AS linked FROM provider_identity WHERE person_id = %(person)s",
+        {"person": person_id},
+        lambda rows: int(rows[0]["linked"]),
+    )

@@ -9,7 +9,7 @@ from pyotp.utils import strings_equal
 
 from pipeline.database import SQL, Statement, row_of
 
-#: What apps show above the code.
+#: The name that apps show above the code.
 ISSUER = "Pressroom"
 #: Time steps before and after the present one whose codes are taken, for clocks that differ (RFC 6238, section 5.2).
 TOLERANCE = (0, -1, 1)

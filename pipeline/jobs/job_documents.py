@@ -20,7 +20,7 @@ Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
 
 @dataclass(slots=True)
 class JobProgress:
-    """How far a job is, in the unit of its kind; null for a kind that this process does not know."""
+    """A job's progress, in the unit of its kind; null for a kind that this process does not know."""
 
     done: Number
     total: Number

@@ -64,7 +64,7 @@ def _read_jobs(ids: Sequence[UUID]) -> Statement[dict[UUID, Job]]:
 
 
 def _events(ends: Sequence[Row], jobs: Mapping[UUID, Job], webhooks: Sequence[AccountWebhook]) -> Iterator[_Event]:
-    """Yield what is told of each end: to the address that its request named, else to the account's webhooks."""
+    """Yield the deliveries of each end: to the address that its request named, else to the account's webhooks."""
     by_account: defaultdict[UUID, list[AccountWebhook]] = defaultdict(list)
     for webhook in webhooks:
         by_account[webhook.account_id].append(webhook)

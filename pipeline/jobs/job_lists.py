@@ -194,7 +194,7 @@ def searched(where: SQL) -> SQL:
 
 
 def within_seconds(seconds: float) -> Statement[None]:
-    """Return what ends the statements after it in the same transaction when they take longer."""
+    """Return a statement that limits the time of those after it in the transaction."""
     return Statement(
         "SELECT set_config('statement_timeout', %(milliseconds)s, true)",
         {"milliseconds": f"{seconds * 1_000:.0f}"},

@@ -44,7 +44,7 @@ _SUBJECT = SQL(
 def read_subjects(jobs: Sequence[Job], kinds: Kinds) -> Statement[dict[UUID, Subject]]:
     """Read what the first items of some jobs are about, cut, and the artifacts that stand for them.
 
-    Those that have been deleted have nothing."""
+    Deleted jobs have none."""
     wanted = [(job.id, kinds[job.kind]) for job in jobs if job.kind in kinds and not job.is_gone]
     return Statement(
         SQL(

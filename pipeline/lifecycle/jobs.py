@@ -157,7 +157,7 @@ _SELECT_DELIVERY = SQL(
 
 
 def find_delivery(job_id: UUID, account_id: UUID) -> Statement[Delivery | None]:
-    """Read what the answer of an account's job is made of, in one round trip."""
+    """Read the rows for the answer of an account's job, in one round trip."""
     return Statement(_SELECT_DELIVERY, {"id": job_id, "account": account_id}, _delivery)
 
 

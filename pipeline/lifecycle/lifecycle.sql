@@ -533,7 +533,8 @@ END $$;
 
 -- heartbeat: renew leases and write progress; returns the items still held. One that is missing was cancelled,
 -- expired or lost, and only that one stops. Of `p_beats`: lease, item, and optionally progress, credits (earned so
--- far, absolute, never falling; at most the price) and checkpoint.
+-- far, absolute, never falling; at most the price) and checkpoint. Another checkpoint forgets earlier crashes: an item
+-- that gets further each time is not what ends its processes.
 CREATE FUNCTION lifecycle.heartbeat(p_beats jsonb, p_lease_for interval) RETURNS SETOF bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -556,6 +557,7 @@ BEGIN
                 progress = coalesce(b.progress, i.progress),
                 captured = greatest(i.captured, least(coalesce(b.credits, 0), i.price)),
                 checkpoint = coalesce(b.checkpoint, i.checkpoint),
+                crashes = CASE WHEN b.checkpoint <> coalesce(i.checkpoint, '{}') THEN 0 ELSE i.crashes END,
                 updated_at = now()
             FROM jsonb_to_recordset(v_slice)
                 AS b (lease uuid, item bigint, progress jsonb, credits integer, checkpoint jsonb)
@@ -682,6 +684,7 @@ END $$;
 
 -- advance: count items that have ended in their job, which the caller has locked, and settle it where they were the last.
 -- `state` is set where they were; `released` is what the caller gives back, after all jobs (`give_back`).
+-- (Open by its state: of `finished_at IS NULL` the planner reads the index of all open jobs, with what VACUUM left in it.)
 CREATE FUNCTION lifecycle.advance(
     p_job uuid, p_ok integer, p_failed integer, p_engine text, OUT state text, OUT account_id uuid, OUT released bigint
 ) LANGUAGE plpgsql AS $$
@@ -689,13 +692,13 @@ DECLARE
     v_job record;
 BEGIN
     SELECT j.items_total, j.items_ok + p_ok AS ok, j.items_failed + p_failed AS failed INTO v_job
-    FROM job j WHERE j.id = p_job AND j.finished_at IS NULL;
+    FROM job j WHERE j.id = p_job AND j.state IN ('queued', 'running');
     IF v_job.ok + v_job.failed = v_job.items_total THEN
         SELECT s.state, s.account_id, s.released INTO state, account_id, released
         FROM lifecycle.settle(p_job, NULL, NULL, p_ok, p_failed, p_engine) s;
     ELSE
         UPDATE job j SET items_ok = v_job.ok, items_failed = v_job.failed, engine = coalesce(p_engine, j.engine)
-        WHERE j.id = p_job AND j.finished_at IS NULL;
+        WHERE j.id = p_job AND j.state IN ('queued', 'running');
     END IF;
 END $$;
 
@@ -727,7 +730,7 @@ BEGIN
                      WHEN j.items_ok + p_ok = 0 THEN (SELECT i.error FROM item i
                                                       WHERE i.job_id = p_job AND i.state = 'failed'
                                                       ORDER BY i.index LIMIT 1) END
-    WHERE j.id = p_job AND j.finished_at IS NULL
+    WHERE j.id = p_job AND j.state IN ('queued', 'running')
     RETURNING j.state, j.account_id, j.api_key_id, j.kind, j.route, j.items_total, j.webhook_url,
         j.webhook_events, j.credits_held - v_captured AS rest
     INTO v_job;

@@ -37,7 +37,7 @@ class RateLimitStatus:
     resets_at: float
 
     def headers(self) -> dict[str, str]:
-        """Return what every authenticated answer says."""
+        """Return the headers of every authenticated answer."""
         return {
             "x-ratelimit-limit": str(self.limit),
             "x-ratelimit-remaining": str(self.remaining),

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 
 from pipeline.database import Statement, rows_of
 from pipeline.errors import InvalidRequest
+from pipeline.kind import Origin, Stored
 from pipeline.lifecycle.jobs import Item, Job
 from pipeline.marks.identity import Identity
 from pipeline.timestamps import Timestamp, timestamp
@@ -28,7 +29,7 @@ MAX_BYTES = 8 * 2**20
 
 
 class ReceiptInvalid(InvalidRequest):
-    """A file is no receipt, or was altered after it was signed."""
+    """A file is not a receipt, or was altered after it was signed."""
 
     code = "receipt_invalid"
 
@@ -99,7 +100,7 @@ class Receipt(BaseModel):
 def provenance(
     hashes: Mapping[str, str], models: Mapping[str, str | None], tokens: Mapping[str, TokenCount]
 ) -> dict[str, Any]:
-    """Return what an item keeps for its receipt."""
+    """Return an item's part of the receipt."""
     counts = {engine: count.model_dump() for engine, count in tokens.items()}
     return {"files": dict(hashes), "models": dict(models), "tokens": counts}
 
@@ -175,7 +176,7 @@ def verify_receipt(data: bytes) -> tuple[Receipt, list[x509.Certificate]]:
     except InvalidSignature:
         raise ReceiptInvalid("The receipt was altered after it was signed. Ask for the original.") from None
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ReceiptInvalid("The file is no receipt of Pressroom: GET /jobs/{id}/receipt returns one.") from error
+        raise ReceiptInvalid("The file is not a receipt of Pressroom: GET /jobs/{id}/receipt returns one.") from error
     return receipt, chain
 
 
@@ -200,3 +201,23 @@ def _item(item: Item) -> ReceiptItem:
 
 def _canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+Status = Literal["signed", "altered", "tagged", "foreign", "unmarked"]
+
+
+class Verified(Stored):
+    """The contents of a file's marks. Those of an altered file are from before the change."""
+
+    status: Status = Field(
+        description="signed: as it was made; altered: changed since; tagged: marked, not signed, as streams are; "
+        "foreign: signed by another program; unmarked: no mark, or one that was removed."
+    )
+    is_trusted: bool = Field(False, description="True if this Pressroom, or its operator's certificate, signed it.")
+    signer: str | None = Field(None, description="The name in the signer's certificate.")
+    origin: Origin | None = None
+    source: str | None = Field(None, description="IPTC's digital source type, such as trainedAlgorithmicMedia.")
+    engine: str | None = None
+    model: str | None = None
+    made_at: str | None = None
+    job: str | None = None

@@ -1,11 +1,13 @@
 """Outbox: mails that wait for a server, each with the same Message-ID in every try."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from pipeline.accounts.audit import ADDRESS, Action
 from pipeline.database import Row, Statement, nothing, rows_of
 from pipeline.identifiers import uuid7
+from pipeline.webhooks.events import NEW_SIGN_IN, event_body
 
 #: A mail that was not taken is tried again after 2, 4, 8 … minutes, at most this long after, and for a day.
 LONGEST_PAUSE = timedelta(hours=4)
@@ -59,7 +61,7 @@ def claim_mails(limit: int, *, lease_for: timedelta) -> Statement[list[Mail]]:
 
 
 def report_mail(mail: Mail, error: str | None = None, *, is_final: bool = False) -> Statement[str | None]:
-    """Keep what became of a try; return the new state, None for a try that was taken for lost."""
+    """Store the result of a try; return the new state, None for a try that was taken for lost."""
     pause = min(timedelta(minutes=2**mail.attempts), LONGEST_PAUSE) if mail.attempts < 10 else LONGEST_PAUSE
     is_over = is_final or mail.age > RETRY_FOR
     state = "sent" if error is None else "failed" if is_over else "pending"
@@ -97,4 +99,30 @@ def forget_mails(*, older_than: timedelta, limit: int) -> Statement[int]:
         " FOR UPDATE SKIP LOCKED)) RETURNING 1) SELECT count(*) AS gone FROM gone",
         {"older_than": older_than, "limit": limit},
         lambda rows: int(rows[0]["gone"]),
+    )
+
+
+def tell_of_sign_in(account_id: UUID, person_id: UUID, browser: str) -> Statement[None]:
+    """Tell the account's webhooks of a sign-in that was just noted, if the person's others had other addresses.
+
+    It follows the statement that signs in, in the same transaction."""
+    data = {"person_id": person_id, "address": ADDRESS.get(), "browser": browser}
+    return Statement(
+        "INSERT INTO webhook_delivery (id, account_id, webhook_id, url, event, body)"
+        " SELECT gen_random_uuid(), a.id, w.id, w.url, %(event)s::text, %(body)s::text FROM account a"
+        " JOIN webhook w ON w.account_id = a.id AND (w.of_account OR w.id = a.webhook_id)"
+        " WHERE a.id = %(account)s AND w.url IS NOT NULL AND (w.events IS NULL OR %(event)s::text = ANY (w.events))"
+        " AND 1 = (SELECT count(*) FROM (SELECT FROM audit_event WHERE person_id = %(person)s AND action = %(action)s"
+        "  AND address IS NOT DISTINCT FROM %(address)s::text AND at > now() - interval '90 days' LIMIT 2) known)"
+        " RETURNING 1 AS told",
+        {
+            "account": account_id,
+            "person": person_id,
+            "action": Action.SIGNED_IN.value,
+            "address": ADDRESS.get(),
+            "event": NEW_SIGN_IN,
+            "body": event_body(NEW_SIGN_IN, data, datetime.now(UTC)),
+        },
+        nothing,
+        repeatable=False,
     )

@@ -8,7 +8,6 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, parseaddr
-from types import TracebackType
 from typing import Self
 
 from pipeline.database import Database
@@ -56,9 +55,7 @@ class MailServer:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._smtp.close()
 
     def send(self, message: EmailMessage) -> None:
@@ -67,7 +64,7 @@ class MailServer:
 
 
 class MailSending:
-    """Gathers what people want to be told, and sends it."""
+    """Gathers people's notices, and sends them."""
 
     def __init__(self, settings: Settings) -> None:
         self._mail = settings.mail

@@ -29,7 +29,7 @@ SAME_AS = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "nb": "no", "mo": "ro
 
 
 def read_language(tag: str) -> str | None:
-    """Return the code of a language tag such as `en`, `EN` or `en-US`; None for what is no language."""
+    """Return the code of a language tag such as `en`, `EN` or `en-US`; None for what is not a language."""
     code = tag.strip().replace("_", "-").partition("-")[0].lower()
     code = SAME_AS.get(code, code)
     return code if code in CODES else None

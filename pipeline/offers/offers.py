@@ -22,7 +22,7 @@ class Offer:
     ready: bool
     needs: str | None = None
     content: Mapping[str, Any] = field(default_factory=dict)
-    #: Where the engine stands in its pool's order of preference; the first is 0.
+    #: The engine's place in its pool's order of preference; the first is 0.
     place: int = 0
 
 
@@ -80,13 +80,13 @@ def publish_offers(offers: Sequence[Offer]) -> Statement[None]:
 
 
 def read_offers() -> Statement[list[Offer]]:
-    """Read what all pools offer."""
+    """Read the offers of all pools."""
     return Statement(
         "SELECT family, engine, ready, needs, place, content FROM offer ORDER BY family, engine", {}, rows_of(Offer)
     )
 
 
-#: One that answered within this time is ready; of others it is not known.
+#: An engine that answered within this time is ready; the state of others is unknown.
 ANSWER_LASTS = timedelta(hours=1)
 
 

@@ -82,7 +82,7 @@ def find_account(account_id: UUID) -> Statement[AccountSummary | None]:
 
 
 def list_grants(account_id: UUID) -> Statement[list[Grant]]:
-    """Read what operators have given an account or taken back, the last first."""
+    """Read an account's grants by operators, the last first."""
     return Statement(
         "SELECT e.available_change AS credits, e.note, e.created_at FROM credit_entry e"
         " WHERE e.account_id = %(account)s AND e.entry = 'grant' ORDER BY e.created_at DESC LIMIT %(limit)s",

@@ -19,7 +19,7 @@ SUPERVISOR = "PRESSROOM_SUPERVISED_BY"
 MASTER = "PRESSROOM_MASTER"
 #: <linux/prctl.h>
 PR_SET_PDEATHSIG = 1
-#: How often a process looks for its parent where the kernel sends no signal (macOS).
+#: Interval at which a process looks for its parent if the kernel sends no signal (macOS).
 WATCH_SECONDS = 0.5
 
 

@@ -20,7 +20,7 @@ class EngineState:
     place: int
     ready: bool
     needs: str | None
-    #: How many of each it offers, such as 12 voices.
+    #: Number of each that it offers, such as 12 voices.
     offers: Mapping[str, int]
     #: Models of the catalogue that it has.
     models: Sequence[str]

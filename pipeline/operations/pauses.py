@@ -78,9 +78,9 @@ def check_pause(kinds: Kinds, providers: Sequence[str], scope: str, name: str, r
     if len(reason) > MAX_REASON:
         raise InvalidRequest(f"The reason has {len(reason)} characters; it may have {MAX_REASON}.")
     if scope != "account" and name not in known[scope]:
-        raise InvalidRequest(f"There is no {scope} {name[:40]!r}; there is {', '.join(known[scope]) or 'none'}.")
+        raise InvalidRequest(f"There is no {scope} {name[:40]!r}; choose {', '.join(known[scope]) or 'none'}.")
     if scope == "account":
         try:
             UUID(name)
         except ValueError:
-            raise InvalidRequest(f"{name[:40]!r} is no account's id.") from None
+            raise InvalidRequest(f"{name[:40]!r} is not an account's id.") from None

@@ -26,9 +26,9 @@ from pipeline.settings import Settings
 
 #: The Redis hash with one field a process.
 HASH = "pressroom:processes"
-#: How often a process tells.
+#: Interval of reports.
 TELL_EVERY = timedelta(seconds=10)
-#: One that was not heard of for so long has ended. Clocks of machines may differ by less.
+#: A process that has not reported for so long has ended. Clocks of machines may differ by less.
 GONE_AFTER = timedelta(seconds=60)
 
 
@@ -124,7 +124,7 @@ class ProcessReporter:
         self._signed = -self._alive_seconds
 
     def fill(self, pipe: Any) -> bool:
-        """Add what is due to a Redis pipeline, sync or async; return whether anything was."""
+        """Add due reports to a Redis pipeline, sync or async; return whether there were any."""
         added = bool(job_log.add_pending(pipe))
         if time.monotonic() - self._signed > self._alive_seconds / 4:
             self._signed = time.monotonic()
@@ -137,7 +137,7 @@ class ProcessReporter:
         return True
 
     async def send_async(self, client: Any) -> None:
-        """Send what is due. Raises RedisError."""
+        """Send due reports. Raises RedisError."""
         pipe = client.pipeline(transaction=False)
         if self.fill(pipe):
             await pipe.execute()
@@ -176,7 +176,7 @@ class ProcessReporter:
             log.debug("not told", error=str(error))
 
     def tell(self) -> str:
-        """Return what is written about this process under its `field`."""
+        """Return the report of this process for its `field`."""
         memory, is_current = memory_bytes()
         told = {
             "host": socket.gethostname(),

@@ -63,7 +63,7 @@ class QueuePoint:
 
 
 def sums_of(queue: str, sums: Iterable[Sum]) -> QueueSums:
-    """Return what has been counted of a queue."""
+    """Return the sums of a queue."""
     own = [one for one in sums if one.labels.get("queue") == queue]
     items = [one for one in own if one.name == "pressroom_items_total"]
 
@@ -147,7 +147,7 @@ def take_samples(database: Database, client: "redis.Redis", kinds: Kinds) -> int
 
 
 def _read_redis(client: "redis.Redis") -> list[Sum] | None:
-    """Return what was counted; None: Redis is away, and the sample goes without."""
+    """Return the counts; None: Redis is away, and the sample goes without."""
     try:
         if gone := gone_fields(client.hgetall(PROCESSES)):
             client.hdel(PROCESSES, *gone)

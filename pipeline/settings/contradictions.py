@@ -35,17 +35,13 @@ def check(settings: Any) -> None:
             )
     if (store.access_key_id is None) != (store.secret_access_key is None):
         raise InvalidSetting(
-            "Of PRESSROOM_STORE__ACCESS_KEY_ID and PRESSROOM_STORE__SECRET_ACCESS_KEY one is set. Set both, or neither."
+            "Set both PRESSROOM_STORE__ACCESS_KEY_ID and PRESSROOM_STORE__SECRET_ACCESS_KEY, or neither."
         )
     if (settings.marks.certificate is None) != (settings.marks.key is None):
-        raise InvalidSetting(
-            "Of PRESSROOM_MARKS__CERTIFICATE and PRESSROOM_MARKS__KEY one is set. Set both, or neither."
-        )
+        raise InvalidSetting("Set both PRESSROOM_MARKS__CERTIFICATE and PRESSROOM_MARKS__KEY, or neither.")
     oidc = settings.oidc
     if (oidc.issuer is None) != (oidc.client_id is None):
-        raise InvalidSetting(
-            "Of PRESSROOM_OIDC__ISSUER and PRESSROOM_OIDC__CLIENT_ID one is set. Set both, or neither."
-        )
+        raise InvalidSetting("Set both PRESSROOM_OIDC__ISSUER and PRESSROOM_OIDC__CLIENT_ID, or neither.")
     if oidc.issuer and oidc.issuer.startswith("http:") and not oidc.allow_networks:
         raise InvalidSetting(
             f"PRESSROOM_OIDC__ISSUER is {oidc.issuer}. Use https: http is for PRESSROOM_OIDC__ALLOW_NETWORKS alone."
@@ -55,7 +51,7 @@ def check(settings: Any) -> None:
             "PRESSROOM_MAIL__HOST is set. Mails also need PRESSROOM_MAIL__SENDER and PRESSROOM_API__PUBLIC_URL."
         )
     if store.endpoint and not (store.url or "").startswith("s3://"):
-        raise InvalidSetting("PRESSROOM_STORE__ENDPOINT is set, but PRESSROOM_STORE__URL is no s3:// address.")
+        raise InvalidSetting("PRESSROOM_STORE__ENDPOINT is set, but PRESSROOM_STORE__URL is not an s3:// address.")
 
 
 def _numbers(model: BaseModel, above: str = "") -> Iterator[tuple[str, float]]:

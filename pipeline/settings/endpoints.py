@@ -42,7 +42,7 @@ class KnownEndpoint(EndpointSettings):
 def _checked_names(endpoints: dict[str, EndpointSettings]) -> dict[str, EndpointSettings]:
     for name in endpoints:
         if not NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of an endpoint: use up to 32 lowercase letters, digits and _")
+            raise ValueError(f"{name!r} is not a name of an endpoint: use up to 32 lowercase letters, digits and _")
     return endpoints
 
 

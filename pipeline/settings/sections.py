@@ -1,8 +1,8 @@
 """Sections: the settings that capabilities bring, and those of other packages' engines.
 
-A capability lists its sections in `settings.py`. One that is named as a section of the core, such as `retention`, adds
-to it. Another package adds settings for its engine by an entry point of the
-group `pressroom.settings`, named `family.engine`, which is a pydantic model."""
+A capability lists its sections in `settings.py`. A section named as one of the core, such as `retention`, extends it.
+Another package adds settings for its engine by an entry point of the group `pressroom.settings`, named `family.engine`,
+which is a pydantic model."""
 
 from functools import cache
 from importlib.metadata import entry_points

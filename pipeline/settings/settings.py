@@ -18,11 +18,11 @@ from pipeline.settings.sections import complete
 from pipeline.settings.settings_sources import check_environment, read_config
 
 DSN_WRONG = (
-    "it is no address of PostgreSQL, such as postgresql://user:password@host:5432/name; write special characters of "
+    "it is not a PostgreSQL address, such as postgresql://user:password@host:5432/name; write special characters of "
     "the password as %XX"
 )
 REDIS_URL_WRONG = (
-    "it is no address of Redis, such as redis://:password@host:6379/0; write special characters of the password as %XX"
+    "it is not a Redis address, such as redis://:password@host:6379/0; write special characters of the password as %XX"
 )
 
 
@@ -30,7 +30,7 @@ S = TypeVar("S", bound=Section)
 
 
 class TierLimits(BaseModel):
-    """How many requests an account of a tier may make, 0 is no limit; and how many jobs it may keep past expiry."""
+    """Requests that an account of a tier may make (0: no limit), and jobs that it may keep past expiry."""
 
     per_day: int = Field(ge=0)
     per_minute: int = Field(ge=0)
@@ -328,7 +328,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return the environment, then the file. Raises InvalidSetting for a name that is no setting."""
+        """Return the environment, then the file. Raises InvalidSetting for a name that is not a setting."""
         check_environment(settings_cls, os.environ)
         return init_settings, env_settings, InitSettingsSource(settings_cls, read_config(settings_cls))
 

@@ -21,7 +21,7 @@ PREFIX = "PRESSROOM_"
 #: Names the file of settings; without it, `pressroom.toml` of the current folder is read if it is there.
 CONFIG = "PRESSROOM_CONFIG"
 DEFAULT_FILE = "pressroom.toml"
-#: Variables of ours that are no settings: of the command line and the client, between our processes, and of the tests.
+#: Variables of ours that are not settings: of the command line and the client, between our processes, and of the tests.
 NOT_SETTINGS = frozenset(
     {CONFIG, "PRESSROOM_API_KEY", "PRESSROOM_URL", "PRESSROOM_SUPERVISED_BY", "PRESSROOM_MASTER"}
     | {"PRESSROOM_TEST_MARK", "PRESSROOM_TESTS_NEED", "PRESSROOM_TESTS_PICTURES"}
@@ -31,7 +31,7 @@ SERVICE_LINK = re.compile(r"PRESSROOM(_[A-Z0-9_]+)?_(SERVICE_HOST|SERVICE_PORT(_
 SERVICE_ADDRESS = re.compile(r"(tcp|udp)://")
 #: The setting whose parts have names that the operator chooses.
 NAMED = "endpoints"
-#: How alike a name has to be to be what was meant; difflib's measure.
+#: Least similarity of a name to be suggested; difflib's measure.
 LIKENESS = 0.6
 
 
@@ -39,13 +39,13 @@ def config_file() -> Path | None:
     """Return the file of settings, None if there is none. Raises InvalidSetting when the named one is not there."""
     if named := os.environ.get(CONFIG):
         if not Path(named).is_file():
-            raise InvalidSetting(f"{CONFIG} names {named}, which is no file.")
+            raise InvalidSetting(f"{CONFIG} names {named}, which is not a file.")
         return Path(named)
     return Path(DEFAULT_FILE) if Path(DEFAULT_FILE).is_file() else None
 
 
 def read_config(model: type[BaseModel]) -> dict[str, Any]:
-    """Return what the file of settings says. Raises InvalidSetting for one that can't be read, or has unknown names."""
+    """Return the settings of the file. Raises InvalidSetting for one that can't be read, or has unknown names."""
     file = config_file()
     if file is None:
         return {}
@@ -58,7 +58,7 @@ def read_config(model: type[BaseModel]) -> dict[str, Any]:
     known = {".".join(path) for path in _paths(model)}
     for name in _names(found):
         if name not in known and re.sub(rf"^({NAMED})\.[^.]+", r"\1.NAME", name) not in known:
-            raise InvalidSetting(f"{file}: {name} is no setting.{_meant(name, known)}")
+            raise InvalidSetting(f"{file}: {name} is not a setting.{_meant(name, known)}")
     return found
 
 
@@ -93,7 +93,7 @@ def check_environment(model: type[BaseModel], environment: Mapping[str, str]) ->
             continue
         if SERVICE_LINK.fullmatch(upper) or SERVICE_ADDRESS.match(value):
             continue
-        raise InvalidSetting(f"{name} is no setting.{_meant(upper, known)}")
+        raise InvalidSetting(f"{name} is not a setting.{_meant(upper, known)}")
 
 
 def variable(path: tuple[str, ...]) -> str:

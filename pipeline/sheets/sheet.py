@@ -91,7 +91,7 @@ class Sheet:
         header = [plain_name(cell) for cell in first]
         if column is not None and plain_name(column) not in header:
             raise InvalidRequest(f"{file} has no column {column!r}; its first row has {', '.join(first) or 'nothing'}.")
-        # A wanted cell is no name, whatever its words.
+        # A wanted cell is not a name, whatever its words.
         known = None if any(map(is_wanted, first)) else choose(names, first)
         self.has_header = column is not None or known is not None
         if column is not None:
@@ -103,7 +103,7 @@ class Sheet:
             self.index = next(one for one in (full if is_empty else known, known, full, 0) if one is not None)
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows, without the header and empty ones. Raises InvalidRequest if the file is no CSV."""
+        """Yield the rows, without the header and empty ones. Raises InvalidRequest if the file is not CSV."""
         cells = self._cells()
         if self.has_header:
             next(cells, None)

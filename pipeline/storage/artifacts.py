@@ -67,7 +67,7 @@ def open_store(settings: Settings) -> "ObjectStore":
             refuse_foreign(settings.data)
         folder = Path(url.removeprefix("file://"))
         if folder.is_symlink() and settings.store.url is None:
-            raise NotReady(f"{folder} is a link, which is not followed. Set PRESSROOM_STORE__URL to where it leads.")
+            raise NotReady(f"{folder} is a link, which is not followed. Set PRESSROOM_STORE__URL to its target.")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return LocalStore(folder, automatic_cleanup=True)
     secret = settings.store.secret_access_key
@@ -182,7 +182,7 @@ class Artifacts:
         return None if self._root is None else shutil.disk_usage(self._root).free
 
     def delete(self, key: str) -> None:
-        """Delete what is under a key, if it is there. Raises ServiceUnavailable."""
+        """Delete the artifact of a key, if it exists. Raises ServiceUnavailable."""
         self._delete([key])
 
     def delete_upload(self, job_id: UUID) -> None:

@@ -54,10 +54,10 @@ class SigningKey:
 
 
 def file_name(artifact: str) -> str:
-    """Return the name that an artifact has in links. Raises ValueError for what is no artifact's key."""
+    """Return the name that an artifact has in links. Raises ValueError for what is not an artifact's key."""
     found = _KEY.fullmatch(artifact)
     if found is None:
-        raise ValueError(f"{artifact!r} is no artifact's key.")
+        raise ValueError(f"{artifact!r} is not an artifact's key.")
     day, job_id, index, lease_id, suffix = found.groups()
     days = date.fromisoformat(day).toordinal() - _FIRST_DAY
     place = _PLACE.pack(days, UUID(job_id).bytes, int(index), UUID(lease_id).bytes)
@@ -65,7 +65,7 @@ def file_name(artifact: str) -> str:
 
 
 def artifact_of(name: str) -> str:
-    """Return the key of the artifact that a link names. Raises LinkInvalid for what is no name."""
+    """Return the key of the artifact that a link names. Raises LinkInvalid for what is not a name."""
     found = _NAME.fullmatch(name)
     if found is None:
         raise LinkInvalid
@@ -83,7 +83,7 @@ def artifact_of(name: str) -> str:
 
 
 def title_of(name: str) -> str:
-    """Return what a file is called that is saved from a link: what its maker added to the key."""
+    """Return the name for a file saved from a link: its maker added it to the key."""
     found = _NAME.fullmatch(name)
     return found[2].lstrip("-.") if found else ""
 

@@ -17,7 +17,7 @@ CHANNEL = "pressroom:parts"
 
 
 class Parts(BaseModel):
-    """How far a stream is: `count` parts are there, under keys made of `prefix` and their number.
+    """A stream's progress: `count` parts are there, under keys made of `prefix` and their number.
 
     Another prefix is another run, which began from the start. It is the checkpoint of the stream's item, and in the end
     its output."""
@@ -55,7 +55,7 @@ def add_part_notice(pipe: Any, job_id: UUID, parts: Parts) -> None:
 
 
 def read_part_notice(payload: bytes) -> tuple[UUID, Parts]:
-    """Return whose stream has how many parts."""
+    """Return the number of parts of each stream."""
     count, speaker, prefix = payload[16:].decode().split(" ", 2)
     engine, voice, warning = (*map(unquote, speaker.split("/")), "", "")[:3]
     parts = Parts(prefix=prefix, count=int(count), engine=engine, voice=voice, warning=warning)

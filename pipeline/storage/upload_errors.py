@@ -27,7 +27,7 @@ class UploadNotFound(NotFound):
 
 
 class UploadLengthInvalid(InvalidRequest):
-    """A header is no number of bytes."""
+    """A header is not a number of bytes."""
 
     code = "upload_length_invalid"
 

@@ -36,7 +36,7 @@ def moment_ago(seconds: float) -> int:
 class Tracer:
     """Writes nothing down; a subclass does.
 
-    Who makes many spans asks first whether it `is_on`: describing one costs more than dropping it."""
+    Callers with many spans check `is_on` first: describing a span costs more than dropping it."""
 
     is_on = False
 
@@ -47,4 +47,4 @@ class Tracer:
         """Write down a part of what a request led to: it ended `ago` seconds before now and took `seconds`."""
 
     def close(self) -> None:
-        """Send what is still to be sent."""
+        """Send the rest."""

@@ -79,7 +79,7 @@ class OtlpTracer(Tracer):
         started.end(moment_ago(ago))
 
     def close(self) -> None:
-        """Send what is still to be sent."""
+        """Send the rest."""
         self._provider.shutdown()
 
 

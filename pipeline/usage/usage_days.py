@@ -84,7 +84,7 @@ def used_sql(account: SQL = _ACCOUNT, *, days: SQL = _ALL, lines: SQL = _ALL) ->
 def sum_usage(database: Database) -> int:
     """Sum the lines that have come to the ledger, a day a transaction; returns how many sums changed.
 
-    Of several that call it at once, one sums."""
+    If several callers overlap, one sums."""
     changed = 0
     for _ in range(MOST_DAYS):
         with database.transaction() as transaction:

@@ -41,7 +41,7 @@ _FIND = SQL("SELECT {columns} FROM account a, webhook w WHERE {one}").format(col
 _LIST = SQL(
     "SELECT {columns} FROM account a JOIN webhook w ON w.account_id = a.id AND (w.of_account OR w.id = a.webhook_id)"
     " WHERE a.id = ANY(%(accounts)s) AND w.url IS NOT NULL ORDER BY w.created_at, w.id"
-    # One that is told of a job's end can't be deleted in the middle.
+    # A webhook can't be deleted while an event for it is added.
     " FOR KEY SHARE OF w"
 ).format(columns=_COLUMNS)
 _CHANGE = SQL(
@@ -64,7 +64,7 @@ def list_webhooks(*account_ids: UUID) -> Statement[list[AccountWebhook]]:
 
 
 def ensure_webhook(account_id: UUID) -> Sequence[Statement[Any]]:
-    """Return what gives an account a webhook with a secret unless it has one, for one transaction."""
+    """Return the statements that give an account a webhook with a secret unless it has one."""
     return [
         _lock(account_id),
         Statement(
@@ -103,7 +103,7 @@ def rotate_secret(
 ) -> Statement[AccountWebhook | None]:
     """Give an account's webhook, by default its default, a new secret; the one before signs as well for a while.
 
-    One that was made in the same transaction is new already."""
+    A secret made in the same transaction is new already."""
     return Statement(
         _ROTATE,
         {"account": account_id, "webhook": webhook_id, "secret": make_secret(), "overlap": overlap},

@@ -1,6 +1,6 @@
 """Deliveries: events on their way to webhooks: added, claimed for a try, and reported.
 
-How they fared is read, and one is sent again, in log.py. Ends of jobs are added by the trigger `job_ended`."""
+log.py reads their results and sends them again. Ends of jobs are added by the trigger `job_ended`."""
 
 import random
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class DueDelivery:
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
-    """How many deliveries may be on their way at a time, of all senders: to one host, and of one account."""
+    """Most deliveries at a time, of all senders: to one host, and for one account."""
 
     host: int
     account: int
@@ -93,8 +93,8 @@ def claim_deliveries(
 ) -> tuple[Statement[None], Statement[list[DueDelivery]]]:
     """Return two statements for one transaction, which take the next events that are due.
 
-    One that is not reported is due again after the lease. The first waits for other senders that are claiming, so that
-    the second sees all that is on its way."""
+    An unreported event is due again after the lease. The first statement waits for other senders that are claiming, so
+    that the second sees every event on its way."""
     turn: Statement[None] = Statement("SELECT pg_advisory_xact_lock(hashtext('pressroom webhooks'))", {}, nothing)
     claim = Statement(
         _CLAIM,
@@ -106,7 +106,7 @@ def claim_deliveries(
 
 
 def report_delivery(delivery: DueDelivery, sent: Sent, *, retry_for: timedelta) -> Statement[str | None]:
-    """Keep what became of a try; returns the new state, None for a try that was taken for lost."""
+    """Store the result of a try; return the new state, None for a try that was taken for lost."""
     pause = None if sent.error is None or sent.is_final else pause_after(delivery, sent, retry_for)
     state = "delivered" if sent.error is None else "failed" if pause is None else "pending"
     error = sent.error[:MAX_ERROR] if sent.error else None

@@ -91,7 +91,7 @@ def find_delivery(delivery_id: UUID, account_id: UUID) -> Statement[DeliveryDeta
 def send_again(delivery_id: UUID, account_id: UUID) -> Statement[bool]:
     """Have an event sent now, whatever became of it, and tried as long as a new one; false: there is no such one.
 
-    One that is on its way at this moment stays as it is."""
+    An event that is being sent stays as it is."""
     return Statement(
         "WITH found AS (SELECT id FROM webhook_delivery WHERE id = %(id)s AND account_id = %(account)s),"
         " due AS (UPDATE webhook_delivery d SET state = 'pending', next_at = now(), again_at = now(), ended_at = NULL,"

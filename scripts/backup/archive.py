@@ -93,7 +93,7 @@ def read_archive(
             load(url, dumped)
             return Contents(heading["pressroom"], heading["made_at"], len(sizes), sum(sizes), dumped.stat().st_size)
     except (tarfile.TarError, ValueError, KeyError, EOFError) as error:
-        raise NotReady(f"{file} is no complete backup of Pressroom: {error}.") from error
+        raise NotReady(f"{file} is not a complete backup of Pressroom: {error}.") from error
 
 
 def _check(file: Path, signing_keys: Sequence[str]) -> dict[str, Any]:

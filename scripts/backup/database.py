@@ -51,7 +51,7 @@ def empty_database(settings: Settings, *, replace: bool, aside: str) -> Iterator
     there is a system."""
     if settings.database_url is not None:
         if _is_used(settings.database_url):
-            raise NotReady("The database of DATABASE_URL has a system in it. Make an empty one, and set that.")
+            raise NotReady("The database of DATABASE_URL is not empty. Set it to an empty one.")
         yield settings.database_url
         return
     with only_system(settings.data):

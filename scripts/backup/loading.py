@@ -50,7 +50,7 @@ def _revision(dump: Path) -> str:
     lines = _script(dump, f"--table={VERSION_TABLE}")
     rows = [row for line in lines if COPY.fullmatch(line) for row in _rows(lines)]
     if len(rows) != 1:
-        raise NotReady("The backup's database is none of Pressroom's: it names no migration.")
+        raise NotReady("The backup's database is not Pressroom's: it names no migration.")
     return rows[0].decode(errors="replace").strip()
 
 

@@ -22,7 +22,7 @@ def backup(file: Annotated[Path, typer.Argument(help="A new file.")], data: Data
     if file.exists():
         raise InvalidRequest(f"{file} exists already. Choose another name.")
     if not file.absolute().parent.is_dir():
-        raise InvalidRequest(f"{file.absolute().parent} is no folder.")
+        raise InvalidRequest(f"{file.absolute().parent} is not a folder.")
     settings = settings_for(data)
     with any_database(settings) as url:
         store, keys = Artifacts(open_store(settings)), signing_keys(settings)
@@ -47,7 +47,7 @@ def restore(
     from scripts.backup.seal import signing_keys
 
     if not file.is_file():
-        raise InvalidRequest(f"{file} is no file.")
+        raise InvalidRequest(f"{file} is not a file.")
     settings = settings_for(data)
     aside = f"before-restore-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     with database_errors(psycopg.Error, SQLAlchemyError), empty_database(settings, replace=replace, aside=aside) as url:

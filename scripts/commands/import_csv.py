@@ -22,7 +22,7 @@ group = typer.Typer(
 )
 register = under(SERVICE, group)
 
-#: How long to wait for the service's first answer.
+#: Longest wait for the service's first answer.
 FIRST_PATIENCE = timedelta(seconds=10)
 
 Column = Annotated[

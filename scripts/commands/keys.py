@@ -43,7 +43,7 @@ def create(
         _check_routes(route, data)
     found = next((one for one in PRIORITIES if one == priority), None)
     if found is None:
-        raise InvalidRequest(f"There is no priority {priority[:20]!r}; there is {', '.join(PRIORITIES)}.")
+        raise InvalidRequest(f"There is no priority {priority[:20]!r}; choose {', '.join(PRIORITIES)}.")
     limits = keys.KeyLimits(rate, credits_a_month, tuple(dict.fromkeys(route)) if route else None, found)
     key = keys.make_key()
     with open_database(data) as database:
@@ -56,8 +56,7 @@ def create(
 
 def _check_routes(routes: list[str], data: Path | None) -> None:
     from api.capabilities import load_routes  # imports falcon, which other commands don't need
-    from api.openapi.document import operations
-    from api.openapi.service import describe_service
+    from api.openapi.document import describe_service, operations
     from api.services.key_routes import check_routes, limitable_routes
 
     document = describe_service(load_kinds(settings_for(data)), load_routes())

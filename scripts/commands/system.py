@@ -77,7 +77,7 @@ def read_size(text: str) -> tuple[str, int]:
     """Read `POOL=N`. Raises InvalidRequest."""
     name, _, number = text.partition("=")
     if not name or not number.isdecimal():
-        raise InvalidRequest(f"{text!r} has no number: write POOL=N, for example synthesis=4.")
+        raise InvalidRequest(f"{text!r} lacks a number: write POOL=N, for example synthesis=4.")
     return name, int(number)
 
 
@@ -87,7 +87,7 @@ def read_bounds(text: str) -> tuple[str, int, int]:
     name, least = read_size(low)
     most = int(high) if high.isdecimal() else least
     if dots and not (high.isdecimal() and least <= most):
-        raise InvalidRequest(f"{text!r} has no two bounds: write POOL=N..M, for example synthesis=1..4.")
+        raise InvalidRequest(f"{text!r} lacks two bounds: write POOL=N..M, for example synthesis=1..4.")
     return name, least, most
 
 

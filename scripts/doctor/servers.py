@@ -85,7 +85,7 @@ def _is_still_to_be_made(settings: Settings) -> bool:
         return False
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise PressroomError(f"{folder} can't be made: {above} is no folder that you may write to.")
+        raise PressroomError(f"{folder} can't be made: {above} is not a folder that you may write to.")
     return True
 
 

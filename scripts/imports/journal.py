@@ -1,11 +1,15 @@
 """Journal: the finished steps of an import, so that the same command continues it."""
 
+import csv
+import hashlib
 import json
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import Conflict
+from pipeline.errors import Conflict, InvalidRequest
+from scripts.imports.base import PREFIX
 
 #: The remedy if an import can't be continued; "it" is the journal's file.
 BEGIN_ANEW = "Delete it to start over, which is charged again."
@@ -60,3 +64,45 @@ class Journal:
             if not last.endswith(b"\n"):
                 opened.seek(0, os.SEEK_END)
                 opened.write(b"\n")
+
+
+class Earlier:
+    """The results of a finished import, moved aside while missing answers are asked for again."""
+
+    def __init__(self, results: Path) -> None:
+        """Raises InvalidRequest if there are none."""
+        self._results = results
+        self._aside = results.with_name(f"{results.name}.earlier")
+        if not self._file.is_file():
+            raise InvalidRequest(f"There are no results in {results} yet. Leave out --again.")
+        with self._file.open("rb") as opened:
+            #: Identifies this run, also after a stop.
+            self.digest = hashlib.file_digest(opened, "sha256").hexdigest()
+
+    def rows(self, columns: Sequence[str]) -> Iterator[Sequence[str]]:
+        """Yield each row's last cells, the results. Raises InvalidRequest for other columns."""
+        with self._file.open(encoding="utf-8", newline="") as opened:
+            lines = csv.reader(opened)
+            ours = next(lines, [])[-len(columns) :]
+            # With a prefix if the file has a column of that name.
+            if len(ours) < len(columns) or not all(map(_is_ours, ours, columns)):
+                raise InvalidRequest(f"{self._file} has other columns than this release writes. Leave out --again.")
+            for line in lines:
+                yield line[-len(columns) :]
+
+    def set_aside(self) -> None:
+        """Move the results aside for new ones."""
+        if not self._aside.exists():
+            self._results.replace(self._aside)
+
+    def close(self) -> None:
+        """Delete them; the new results have their answers."""
+        self._aside.unlink(missing_ok=True)
+
+    @property
+    def _file(self) -> Path:
+        return self._aside if self._aside.exists() else self._results
+
+
+def _is_ours(written: str, column: str) -> bool:
+    return written.startswith((column, f"{PREFIX}{column}"))

@@ -20,8 +20,7 @@ from pipeline.sheets.sheet import Row
 from pressroom import AsyncPressroom
 from scripts.imports.base import PATIENCE, ErrorFile, Import
 from scripts.imports.batches import Batch, ImportBatches
-from scripts.imports.earlier import Earlier
-from scripts.imports.journal import BEGIN_ANEW, Journal
+from scripts.imports.journal import BEGIN_ANEW, Earlier, Journal
 from scripts.terminal import plain, progress_bar
 
 #: Open jobs at once: the service never waits for the next, and few rows are in memory.

@@ -163,7 +163,7 @@ def test_what_cannot_be_made_is_refused_before_it_is_paid(client: Pressroom, ser
     plan = planned(client, tmp_path)
     for fields, reason in (
         ({}, "Send a plan"),
-        ({"chapters": [{"text": "Hi.</voice>"}]}, "closes nothing"),
+        ({"chapters": [{"text": "Hi.</voice>"}]}, "closes no open tag"),
         ({"chapters": [{"text": "Hi."}], "cast": {"Emma": "nobody-at-all"}}, "no voice"),
         ({"chapters": [{"text": "Hi."}], "dialogue": True}, "needs a cast"),
         ({"plan": plan, "only": [9]}, "no chapter 9"),

@@ -27,8 +27,7 @@ from schemathesis.specs.openapi.checks import (
 from systems import Running
 
 from api.capabilities import load_routes
-from api.openapi.document import operations
-from api.openapi.service import describe_service
+from api.openapi.document import describe_service, operations
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 

@@ -20,7 +20,7 @@ def test_basic_claims_nothing_false(judged: list[Judged]) -> None:
 def test_basic_finds_most_of_what_is_written_and_gives_the_rest_away(judged: list[Judged]) -> None:
     paid = [one for one in judged if not one.is_draft]
 
-    assert len(paid) >= len(judged) / 2
+    assert len(paid) >= len(judged) / 3
     assert sum(len(one.missed) for one in paid) <= sum(len(one.drawn.facts) for one in paid) / 3
     assert all(one.confidence <= 0.5 for one in judged if one.is_draft)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.capabilities import load_routes
-from api.openapi.service import describe_service
+from api.openapi.document import describe_service
 from pipeline.registry import load_kinds
 from pipeline.settings import Settings
 from pressroom import Pressroom

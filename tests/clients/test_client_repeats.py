@@ -323,7 +323,7 @@ def test_what_is_no_pressroom_is_said_to_be_none(answer: str) -> None:
     async def show(_: web.Request) -> web.Response:
         return web.Response(text=answer)
 
-    with pytest.raises(NotPressroom, match="no Pressroom"):
+    with pytest.raises(NotPressroom, match="not Pressroom"):
         asked_for_usage(show)
 
 

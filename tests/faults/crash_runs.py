@@ -247,11 +247,12 @@ def _rows(database: Database, query: str) -> list[dict[str, Any]]:
     return database.run(Statement(query))
 
 
-#: The statement that reports and, while work flows, makes the next claim; it commits by itself.
-REPORTED = "postgres: report"
+#: The statement that reports and, while work flows, makes the next claim; like the others, it commits by itself.
+CLAIMED, BEATEN, REPORTED = "postgres: claim", "postgres: heartbeat", "postgres: report"
 
 
 def decisive(calls: Sequence[str]) -> list[Plan]:
-    """Return a few deaths that stand for all: at the start, in an artifact, and around the report."""
+    """Return a few deaths that stand for all: at the start, in an artifact, and around claim, heartbeat and report."""
     stored = [Plan(call="store: put", side=DURING)] if "store: put" in calls else []
-    return [Plan(1), *stored, Plan(call=REPORTED), Plan(call=REPORTED, side=AFTER), Plan(call="redis: PUBLISH")]
+    around = [Plan(call=call, side=side) for call in (CLAIMED, BEATEN, REPORTED) for side in (BEFORE, AFTER)]
+    return [Plan(1), *stored, *around, Plan(call="redis: PUBLISH")]

@@ -181,7 +181,7 @@ def _settings(search: SearchEngine, told: ToldEngines) -> dict[str, str]:
         "PRESSROOM_SUBMISSION__INDEXNOW__KEY": submission["key"],
         "PRESSROOM_SUBMISSION__WAIT_SECONDS": "0.1",
         "PRESSROOM_LIMITS__ENTERPRISE__PER_MINUTE": "0",
-        "PRESSROOM_WORK__HEARTBEAT_SECONDS": "0.3",
+        "PRESSROOM_WORK__HEARTBEAT_SECONDS": "0.03",  # so that also the shortest work has one
         #: Nobody waits for a lease: a run makes that of a dead process end.
         "PRESSROOM_WORK__LEASE_SECONDS": "3600",
         # All copies are of jobs that were made at the start: on a slow machine the last one is struck hours later.

@@ -52,12 +52,9 @@ make faults SITTING=50 GO_ON=1                # the faults that are left, on the
 make faults PARTS=tests/faults/test_crash_points.py
 ```
 
-- **strikes**: kills, restarts, connections cut, or pieces of data that a proxy held up.
-- **jobs**: requests answered meanwhile. **before**: answers a second before the fault.
-- **back to 95 %**: seconds from the end of the fault until that rate was back. The aim is 30 s. A fault that misses it
-  strikes again, in a row of its own, and the run fails if it misses again or if the rates sink over time.
-
-An item whose worker crashes three times is given up, because the item may be the cause. At most 5 items may be.
+**Strikes** are kills, restarts, cut connections, or pieces of data that a proxy held up; **jobs** are requests answered
+meanwhile; **before** is the rate of answers a second before the fault, **back to 95 %** the time until that rate was
+back. A fault that misses the aim of 30 s strikes again, in a row of its own.
 
 """
 

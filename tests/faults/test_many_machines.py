@@ -33,7 +33,7 @@ from pipeline.operations.supervision import sockets_folder
 from scripts.system.embedded import redis as embedded_redis
 from scripts.system.embedded.roles import OWNER
 
-pytestmark = [pytest.mark.system, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.system, pytest.mark.storm, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[2]
 BINARIES = Path(sys.executable).parent
@@ -282,7 +282,6 @@ def test_a_worker_host_that_is_cut_off_costs_a_lease_and_nothing_else(site: Site
     books_are_right(site)
 
 
-@pytest.mark.storm
 def test_an_item_may_lose_its_machine_as_often_as_it_likes(site: Site) -> None:
     job = sleep_for(site, 45)
     hosts = {host.machine: host for host in site.workers}

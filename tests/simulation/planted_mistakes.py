@@ -57,7 +57,7 @@ MUTATIONS = (
     )),
     Mutation("an ended job ends again", 0, (
         ("cancel", "IF v_state IN ('queued', 'running') THEN", "IF v_state IS NOT NULL THEN"),
-        ("settle", " AND j.finished_at IS NULL", ""),
+        ("settle", " AND j.state IN ('queued', 'running')", ""),
     )),
     Mutation("a job is settled without what its items earned", 0, (
         ("settle", "SELECT coalesce(sum(i.captured), 0) INTO v_captured", "SELECT 0 INTO v_captured"),

@@ -1,8 +1,5 @@
 """Interleavings drawn from seeds: every invariant holds after each commit, and each mutation is found by its seed."""
 
-import re
-from pathlib import Path
-
 import psycopg
 import pytest
 from planted_mistakes import MUTATIONS
@@ -43,9 +40,3 @@ def test_a_seed_finds_that(seeds, number):
     first = MUTATIONS[number].seed
     with pytest.raises((AssertionError, KeyError, psycopg.Error)):
         seeds.run_all(range(first, first + NEXT_SEEDS), schema=f"mutation_{number}")
-
-
-def test_the_documents_list_each_mistake_with_its_seed():
-    page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text("utf-8")
-    listed = dict(re.findall(r"^\| ([^|]+) \| (\d+) \|$", page, re.MULTILINE))
-    assert listed == {mutation.name: str(mutation.seed) for mutation in MUTATIONS}

@@ -13,7 +13,7 @@ from workers.engines import EngineUnavailable
 
 log = get_logger(__name__)
 
-#: How often a service that works is probed again, since what it offers may change.
+#: Interval at which a working service is probed again, since its offer may change.
 REFRESH = timedelta(hours=24)
 
 

@@ -90,7 +90,7 @@ class Family:
         self._watchers.append(on_change)
 
     def offers(self) -> Sequence[Offer]:
-        """Return what each engine can do, or what it needs."""
+        """Return each engine's offer, or its needs."""
         return [self._offer(name, place) for place, name in enumerate(self._names)]
 
     def demand(self, model: str) -> str:

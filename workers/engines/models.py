@@ -30,7 +30,7 @@ AWAY = (
     "set MODEL to its folder."
 )
 
-#: What torch, CUDA and a model's code raise.
+#: Errors that torch, CUDA and a model's code raise.
 FAULTS = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError,
     ValueError,
@@ -216,5 +216,5 @@ def hub_fault() -> str | None:
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says, without its explanations."""
+    """Return an error's first line."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self
 
 from pipeline.capabilities import declared
 from pipeline.errors import NotReady
-from pipeline.log import get_logger
+from pipeline.log import errors_logged, get_logger
 from pipeline.offers.offers import preferred_engines
 from pipeline.settings import Settings
 from workers.models.machine import this_machine
@@ -34,10 +34,10 @@ class Engine(Protocol):
         """Return the engine with the operator's settings, not set up yet."""
 
     def readiness(self) -> str | None:
-        """Return what is missing before it can be set up; None: nothing."""
+        """Return its missing needs; None: it can be set up."""
 
     def setup(self) -> None:
-        """Load what it needs, once a process. Raises NotReady."""
+        """Load its needs, once a process. Raises NotReady."""
 
 
 class Unloadable:
@@ -113,7 +113,7 @@ def load_engines(settings: Settings, family: str) -> list[Any]:
 
 
 def advise(family: str, engines: Sequence[Any]) -> list[str]:
-    """Return what an operator of these engines should know, if their family has an `advise`."""
+    """Return the family's advice to an operator of these engines, if any."""
     found = getattr(_package(family), "advise", None)
     return list(found(engines)) if found else []
 
@@ -155,11 +155,11 @@ def _load(point: EntryPoint, settings: Settings) -> Any:
 
 
 def _load_added(name: str, point: EntryPoint, settings: Settings) -> Any:
-    try:
+    # A fault of another package must not take our engines away.
+    with errors_logged(log, "engine not loaded", engine=point.name, path=point.value) as caught:
         engine = _load(point, settings)
         if engine.name != name:
             raise ValueError(f"its name is {engine.name!r}, not {name!r}")
-    except Exception as error:  # what another package does wrong must not take our engines away
-        log.warning("engine not loaded", engine=point.name, path=point.value, exc_info=error)
-        return Unloadable(name, f"{point.value} can't be loaded ({type(error).__name__}: {error})")
+    if caught:
+        return Unloadable(name, f"{point.value} can't be loaded ({type(caught[0]).__name__}: {caught[0]})")
     return engine

@@ -36,7 +36,7 @@ class Resources:
         return kept[1]
 
     def shared(self, make: Callable[["Resources"], Made]) -> Made:
-        """Return what a class, or a function, makes of these resources; it is called once."""
+        """Return the object that a class or function makes of these resources; it is called once."""
         return self._once(make, lambda: make(self))
 
     def _once(self, key: Hashable, make: Callable[[], Made]) -> Made:

@@ -71,5 +71,5 @@ class OwnThread:
         self._threads = ThreadPool(name, most=1)
 
     def run(self, work: Callable[[], Result]) -> Result:
-        """Return what `work` returns in that thread, or raise what it raises. `work` must not call `run` itself."""
+        """Return the result of `work` in that thread, or raise its exception. `work` must not call `run` itself."""
         return self._threads.submit(work).result()

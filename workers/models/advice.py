@@ -70,7 +70,7 @@ def brings(models: Sequence[CatalogueModel], download: str) -> str:
 
 
 def brings_better(store: ModelStore, family: str, download: str, machine: Machine | None = None) -> str:
-    """Return what brings a family a better engine than its fallback, or what this machine lacks for any."""
+    """Return how to get a better engine than a family's fallback, or what this machine lacks for it."""
     machine = machine or this_machine()
     if models := wanted(store, family, machine):
         return brings(models, download)

@@ -14,8 +14,8 @@ from pipeline.operations.processes import downloads
 from pipeline.settings import Settings
 from workers.models.advice import command, wanted
 from workers.models.catalogue import CatalogueModel
-from workers.models.exclusion import exclusive
 from workers.models.fetching import fetch
+from workers.models.lock_file import exclusive
 from workers.models.machine import gigabytes, this_machine
 from workers.models.store import PARTIAL, ModelStore
 
@@ -83,7 +83,7 @@ class BackgroundFetch:
             threading.Thread(target=self._run, name=f"fetch {self._family}", daemon=True).start()
 
     def _run(self) -> None:
-        """Download what is automatic: soon, and every hour until it is here."""
+        """Download the automatic models: soon, and every hour until they are here."""
         pause = self._begin_after.total_seconds()
         while self._automatic():
             time.sleep(pause)

@@ -40,7 +40,7 @@ class File:
     #: Hexadecimal; None: the first download decides, and writes it down.
     sha256: str | None = None
     size_bytes: int | None = None
-    #: Where installed packages have it, as `package/path/in/it`; several paths are parts to be joined; none: nowhere.
+    #: Its paths in installed packages, as `package/path/in/it`; several are parts to be joined.
     wheel: tuple[str, ...] = ()
     #: Its path in the hub's repository and in an npm package, where that is not `name`.
     hub: str | None = None
@@ -181,7 +181,7 @@ def _read(entry: Mapping[str, Any]) -> CatalogueModel:
     size = sum(file.get("size_bytes", 0) for file in entry.get("files", ()))
     model = CatalogueModel(**{"size_bytes": size, **entry})
     if not NAME.fullmatch(model.name):
-        raise ValueError(f"{model.name!r} is no name for a model")
+        raise ValueError(f"{model.name!r} is not a name for a model")
     for file in model.files:
         if not is_safe(file.name, LISTED_SUFFIXES):
             raise ValueError(f"{model.name} has a file {file.name!r}, which is of no safe kind")

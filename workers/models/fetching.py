@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pipeline.errors import InvalidRequest, NotReady, ServiceUnavailable
 from workers.models.catalogue import LISTED_SUFFIXES, CatalogueModel, File, is_safe
-from workers.models.exclusion import exclusive
 from workers.models.files import sha256_of
+from workers.models.lock_file import exclusive
 from workers.models.machine import gigabytes
 from workers.models.sources.hub import COMMIT, HubUnavailable, RemoteFile, Repository
 from workers.models.sources.registries import RegistryUnavailable, Shelf

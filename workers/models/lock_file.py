@@ -1,8 +1,10 @@
 """Lock file: the SHA-256 of each file whose hash the catalogue does not know, as the first download found it."""
 
+import fcntl
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,7 @@ class LockFile:
         self.path = folder / NAME
 
     def find(self, model: CatalogueModel) -> FileLocked | None:
-        """Return what was downloaded first; None: nothing was, or the catalogue has another source since.
+        """Return the first download's entry; None: there is none, or the catalogue has another source since.
 
         Raises NotReady when the file can't be read, or names what no download writes down: it is copied between
         machines, and its paths are written to."""
@@ -52,7 +54,7 @@ class LockFile:
             locked = FileLocked.model_validate(entry)
             listed = {file.name for file in model.files}
             if unsafe := [name for name in locked.hashed if not (name in listed or is_safe(name))]:
-                raise ValueError(f"{unsafe[0]!r} is no file of a model")
+                raise ValueError(f"{unsafe[0]!r} is not a file of a model")
         except ValueError as error:
             raise NotReady(f"{self.path} is damaged at {model.name!r}; delete that entry, or the file.") from error
         if model.hub is None or (locked.repo, locked.revision) != (model.hub.repo, model.hub.revision):
@@ -81,3 +83,22 @@ class LockFile:
         if not isinstance(entries, dict):
             raise NotReady(f"{self.path} is damaged; delete it to trust what is downloaded next.")
         return entries
+
+
+@contextmanager
+def exclusive(path: Path, *, on_wait: Callable[[], None] | None = None, wait: bool = True) -> Iterator[bool]:
+    """Hold a lock while the `with` block lasts; yields whether it is held. It ends with the process that holds it.
+
+    `wait` False: do not wait for another process. `on_wait` is called before a wait. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not wait:
+                yield False
+                return
+            if on_wait is not None:
+                on_wait()
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield True

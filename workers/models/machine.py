@@ -34,7 +34,7 @@ class Machine:
     has_instructions: bool = True
 
     def lacks(self, needs: Needs) -> str | None:
-        """Return what the machine is too small for, in words; None: nothing."""
+        """Return why the machine is too small, in words; None: it isn't."""
         if needs.gpu and self.gpu_bytes < needs.memory_bytes:
             return f"a GPU with {gigabytes(needs.memory_bytes)}"
         if needs.cuda and not self.has_cuda:
@@ -54,7 +54,7 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    """Return what is here, its free memory that of now. Nothing is imported for it: torch alone would take a second."""
+    """Return this machine with its current free memory, without imports: torch alone would take a second."""
     return replace(_fixed(), free_bytes=free_memory())
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
 from workers.models.catalogue import CatalogueModel, File, models_of, read_catalogue
-from workers.models.exclusion import exclusive
 from workers.models.files import check, common_folder, find_parts, join
-from workers.models.lock_file import LockFile
+from workers.models.lock_file import LockFile, exclusive
 
-#: Where unfinished downloads are: in the models' folder, so that a finished one is only renamed.
+#: Folder of unfinished downloads: in the models' folder, so that a finished one is only renamed.
 PARTIAL = ".partial"
 
 
@@ -85,7 +84,7 @@ class ModelStore:
         return True
 
     def discard(self, model: CatalogueModel) -> bool:
-        """Delete what a download left that broke off; return whether there was any. One that goes on is left alone.
+        """Delete the files of an interrupted download; return whether there were any. A running download stays.
 
         Raises OSError."""
         unfinished = self.unfinished(model)

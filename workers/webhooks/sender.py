@@ -6,7 +6,6 @@ import asyncio
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Self
 
 import aiohttp
@@ -44,9 +43,7 @@ class WebhookSender:
         )
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._session.close()
 
     async def send(self, delivery: DueDelivery) -> Sent:

@@ -5,8 +5,16 @@ from collections.abc import Mapping
 import falcon
 import falcon.asgi
 
-from api.accounts.keys.documents import KeyChanges, KeyCreated, KeyRequest
-from api.accounts.keys.making import change_own_key, create_key, delete_own_key, find_own_key, require_unlimited
+from api.accounts.keys.making import (
+    KeyChanges,
+    KeyCreated,
+    KeyRequest,
+    change_own_key,
+    create_key,
+    delete_own_key,
+    find_own_key,
+    require_unlimited,
+)
 from api.http.bodies.fields import read_sent_fields
 from api.http.operations import LOCATION, Operation, Reply
 from api.services.resource import Resource, read_sent

@@ -45,7 +45,7 @@ def read_span(req: falcon.asgi.Request) -> DaySpan:
 
 
 def read_by(req: falcon.asgi.Request) -> By:
-    """Return what the rows of a report stand for. Raises ParameterInvalid."""
+    """Return the grouping of a report's rows. Raises ParameterInvalid."""
     chosen = ROWS_BY.read(req)
     return next((by for by in COLUMNS if by == chosen), "day")
 

@@ -26,7 +26,7 @@ CODE_LENGTH = 6
 
 
 class FactorChecks:
-    """Checks what a person proves; attempts are counted before, by `Gate.admit`."""
+    """Checks codes and passkeys; `Gate.admit` counts the attempts before."""
 
     def __init__(self, services: Services) -> None:
         self._database = services.database
@@ -61,7 +61,7 @@ class FactorChecks:
     async def check_passkey(
         self, req: falcon.asgi.Request, credential: str, step: Step, person_id: UUID | None = None
     ) -> UUID:
-        """Return whose passkey a browser has proven, by the challenge of its step. Raises PasskeyRefused.
+        """Return the person whose passkey answers the challenge of a step. Raises PasskeyRefused.
 
         With `person_id` it has to be a passkey of theirs."""
         passkey = await self._database.run(find_passkey(credential_id(credential)))

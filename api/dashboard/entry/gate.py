@@ -29,7 +29,7 @@ class NotSignedIn(Forbidden):
 
 
 class Gate:
-    """Says who may come in."""
+    """Checks who signs in."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -38,7 +38,7 @@ class Gate:
         self._noting: set[asyncio.Task[None]] = set()
 
     async def by_password(self, req: falcon.asgi.Request, email: str, password: str) -> Person:
-        """Return whose e-mail and password these are. Raises NotSignedIn, RateLimitExceeded, ServiceUnavailable."""
+        """Return the person by e-mail and password. Raises NotSignedIn, RateLimitExceeded, ServiceUnavailable."""
         try:
             email = read_email(email)
         except EmailInvalid:
@@ -81,7 +81,7 @@ class Gate:
             return await asyncio.to_thread(hash_password, password)
 
     async def new_password(self, person: Person, password: str) -> list[Statement[Any]]:
-        """Return what sets a password and signs all browsers out, for one transaction. Raises PasswordInvalid."""
+        """Return the statements that set a password and sign all browsers out. Raises PasswordInvalid."""
         async with self._hashing:
             return await asyncio.to_thread(set_password, person.id, password)
 

@@ -22,7 +22,7 @@ SECOND_STEP = f"{SIGN_IN}/second"
 #: A browser that is not signed in yet; sign-in forms belong to it, so that other sites can't send them.
 VISITOR_COOKIE = "pressroom_visitor"
 VISITOR_LASTS = timedelta(hours=12)
-#: What a browser has begun (`pipeline.factors.steps`).
+#: The cookie of an unfinished sign-in (`pipeline.factors.steps`).
 STEP_COOKIE = "pressroom_step"
 
 

@@ -9,8 +9,7 @@ from psycopg.errors import CheckViolation, UniqueViolation
 from api.dashboard.entry.gate import Gate
 from api.dashboard.forms import Form, read_form, read_hex
 from api.dashboard.members import LastOwner, read_name, remove
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import HOME, redirect, render
+from api.dashboard.rendering import HOME, NavigationSection, Page, redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
 from api.services.sessions import SIGN_IN, SIGN_OUT
@@ -55,7 +54,7 @@ class AccountPage(Resource):
         redirect(req, resp, PAGE.path, "Your account was saved.")
 
     async def _change(self, session: Session, person: Person, form: Form) -> bool:
-        """Change what the form has; return whether the password is new. Raises InvalidRequest."""
+        """Save the form; return whether the password is new. Raises InvalidRequest."""
         database = self._services.database
         password = form.get("password", [""])[-1]
         setting = await self._gate.new_password(person, password) if password else []
@@ -73,7 +72,7 @@ class AccountPage(Resource):
         except UniqueViolation as error:
             raise InvalidRequest(f"Another person has the e-mail {email}.", code="email_taken") from error
         except CheckViolation as error:
-            raise EmailInvalid(f"{email!r} has letters that can't be told apart when small.") from error
+            raise EmailInvalid(f"{email!r} has letters that look alike in lower case.") from error
         return bool(setting)
 
     async def _show(
@@ -131,7 +130,7 @@ class ChangeAccount(Resource):
         own = await self._services.database.run(list_memberships(session.person_id))
         found = next((one for one in own if str(one.account_id) == wanted), None)
         if found is None or not await self._services.sessions.move(session, found.account_id):
-            raise NotFound("You are in no such account.", code="account_not_found")
+            raise NotFound("You don't belong to that account.", code="account_not_found")
         redirect(req, resp, HOME, f"This is {found.name}.")
 
 

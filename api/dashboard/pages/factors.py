@@ -24,10 +24,10 @@ from pipeline.accounts.secret_box import SecretBox
 from pipeline.accounts.sessions import Session
 from pipeline.database import Statement
 from pipeline.errors import Conflict, Forbidden, InvalidRequest, NotFound, PressroomError
-from pipeline.factors import identities, passkeys, recovery, totp
+from pipeline.factors import passkeys, providers, recovery, totp
 from pipeline.factors.held import has_factor, require_factors, stop_sign_ins
 
-#: Whoever takes a factor away has signed in, with it, so lately.
+#: Time since a sign-in within which a person may remove a factor.
 LATELY = timedelta(minutes=10)
 #: Acts that take something away.
 TAKING = frozenset(("app-remove", "passkey-remove", "codes"))
@@ -158,7 +158,7 @@ class FactorChange(Resource):
         return await self._new_codes(asked, "Here are new recovery codes. The old ones no longer work.")
 
     async def _remove_provider(self, asked: Asked) -> Changed:
-        await self._noted(asked, identities.unlink_identities(asked.person_id), Action.PROVIDER_UNLINKED)
+        await self._noted(asked, providers.unlink_identities(asked.person_id), Action.PROVIDER_UNLINKED)
         return Changed("The link with the provider was removed.")
 
     async def _require(self, asked: Asked) -> Changed:
@@ -175,7 +175,7 @@ class FactorChange(Resource):
         return await self._services.database.run(noted(change, asked.session.caller.actor, action, subject))
 
     async def _added(self, asked: Asked, text: str) -> Changed:
-        """Return what is shown after a factor was added: with the first one come the recovery codes."""
+        """Return the change to show after a factor was added; the first one brings recovery codes."""
         if await self._services.database.run(recovery.count_codes(asked.person_id)):
             return Changed(text)
         return await self._new_codes(asked, text)
@@ -189,7 +189,7 @@ class FactorChange(Resource):
         return Changed(text, codes)
 
     async def _removed(self, asked: Asked, text: str) -> Changed:
-        """Return what is shown after a factor was removed: with the last one go the recovery codes."""
+        """Return the change to show after a factor was removed; the last one takes the recovery codes along."""
         if not await self._services.database.run(has_factor(asked.person_id)):
             await self._services.database.run(recovery.remove_codes(asked.person_id))
         return Changed(text)
@@ -216,7 +216,7 @@ async def show(
         has_app=app is not None and app.is_confirmed,
         passkeys=await run(passkeys.list_passkeys(person)),
         codes_left=await run(recovery.count_codes(person)),
-        linked=await run(identities.count_identities(person)),
+        linked=await run(providers.count_identities(person)),
         provider=services.settings.oidc.name if services.settings.oidc.issuer else "",
         secret=secret,
         picture=segno.make(uri).svg_data_uri(scale=5, dark="#000", light="#fff") if uri else "",

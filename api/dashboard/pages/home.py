@@ -6,10 +6,9 @@ from uuid import UUID
 
 import falcon.asgi
 
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.jobs import Jobs, show
 from api.dashboard.pages.try_it import DECLARED
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.services.permissions import may
 from api.services.resource import Resource
 from pipeline.database import SQL, Statement

@@ -1,6 +1,7 @@
 """Job: one job, how far it is, what was asked, what came of it, and what can be done with it."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -8,16 +9,18 @@ import falcon.asgi
 
 from api.dashboard.pages.operators.job_log import read_lines
 from api.dashboard.pages.try_it import DECLARED
-from api.dashboard.previews import preview_of
 from api.dashboard.rendering import neighbours, render
 from api.http.parameters import OFFSET
 from api.jobs.job_resources import find_own_job
 from api.services.resource import Resource
+from api.services.services import Services
 from api.try_pages import TryPage
+from api.work.answers import refuse_gone
+from pipeline.errors import PressroomError
 from pipeline.jobs.job_documents import job_document
 from pipeline.jobs.job_views import ItemView, list_items, read_subjects
 from pipeline.jobs.resubmit import has_repeatable
-from pipeline.lifecycle.jobs import Job
+from pipeline.lifecycle.jobs import Job, find_items
 from pipeline.webhooks.log import list_deliveries
 
 PATH = "/dashboard/jobs/{job_id}"
@@ -104,3 +107,52 @@ def again_of(page: TryPage | None, job: Job) -> str | None:
 
 def _shown(value: Any) -> Any:
     return f"{value[:SHOWN_CHARACTERS]}…" if isinstance(value, str) and len(value) > SHOWN_CHARACTERS else value
+
+
+#: Results with more items are only listed: their whole answer takes long to make.
+MOST_ITEMS = 100
+#: Bytes of a text that are shown.
+SHOWN_BYTES = 20_000
+#: Forms that a browser shows, by the start of the content type; others are downloads.
+FORMS = {"audio/": "sound", "image/": "picture", "text/": "text", "application/x-subrip": "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A result. `form` is json, sound, picture, text, file or none; `why` explains none."""
+
+    form: str
+    content_type: str = ""
+    content: Any = None
+    is_cut: bool = False
+    why: str = ""
+
+
+async def preview_of(services: Services, job: Job) -> Preview:
+    kind = services.kinds.get(job.kind)
+    if kind is None or job.items_total > MOST_ITEMS:
+        return Preview("none")
+    if not (job.state in {"succeeded", "partial"} or (job.is_final and kind.answer.without_success)):
+        return Preview("none")
+    try:
+        refuse_gone(job)
+        items = await services.database.run(find_items(job.id))
+        response = kind.respond(job, items)
+        if not response.artifacts:
+            return Preview("json", response.content_type, await services.links.resolve(response.media, ""))
+        form = next((form for begins, form in FORMS.items() if response.content_type.startswith(begins)), "file")
+        if form != "text":
+            return Preview(form, response.content_type)
+        return await _text_of(services, response.artifacts[0], response.content_type)
+    except PressroomError as error:
+        return Preview("none", why=error.message)
+
+
+async def _text_of(services: Services, artifact: str, content_type: str) -> Preview:
+    size, chunks = await services.artifacts.open(artifact)
+    read = b""
+    async for chunk in chunks:
+        read += chunk
+        if len(read) >= SHOWN_BYTES:
+            break
+    return Preview("text", content_type, read[:SHOWN_BYTES].decode(errors="ignore"), is_cut=size > SHOWN_BYTES)

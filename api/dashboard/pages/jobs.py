@@ -11,9 +11,8 @@ import falcon.asgi
 
 from api.dashboard.forms import read_form
 from api.dashboard.job_actions import JobActions, say
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.try_it import DECLARED
-from api.dashboard.rendering import neighbours, redirect, render
+from api.dashboard.rendering import NavigationSection, Page, neighbours, redirect, render
 from api.http.parameters import OFFSET, exact
 from api.jobs.job_resources import find_jobs, read_filter
 from api.services.resource import Resource

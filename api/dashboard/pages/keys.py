@@ -4,11 +4,9 @@ from typing import Any
 
 import falcon.asgi
 
-from api.accounts.keys.documents import KeyRequest
-from api.accounts.keys.making import change_own_key, create_key, delete_own_key, find_own_key
+from api.accounts.keys.making import KeyRequest, change_own_key, create_key, delete_own_key, find_own_key
 from api.dashboard.forms import Form, read_form
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import NavigationSection, Page, redirect, render
 from api.http.address import base_url
 from api.http.bodies.fields import FieldsInvalid, read_fields
 from api.services.key_routes import RouteUnknown

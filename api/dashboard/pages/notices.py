@@ -4,8 +4,7 @@ import falcon
 import falcon.asgi
 
 from api.dashboard.forms import read_form
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import NavigationSection, Page, redirect, render
 from api.services.resource import Resource
 from pipeline.accounts.roles import Role
 from pipeline.errors import InvalidRequest
@@ -80,7 +79,7 @@ def _credits(text: str) -> int | None:
         return None
     if not text.isascii() or not text.isdigit() or not 0 < int(text) <= MAX_LOW_BALANCE:
         raise InvalidRequest(
-            f"{text[:20]!r} is no number of credits from 1 to {MAX_LOW_BALANCE:,}.", code="low_balance_invalid"
+            f"{text[:20]!r} is not a number of credits from 1 to {MAX_LOW_BALANCE:,}.", code="low_balance_invalid"
         )
     return int(text)
 

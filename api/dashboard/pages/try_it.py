@@ -7,8 +7,7 @@ import falcon
 import falcon.asgi
 
 from api.capabilities import load_try_pages
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.dashboard.try_fields import form_fields
 from api.http.address import base_url
 from api.jobs.job_resources import find_own_job
@@ -124,7 +123,7 @@ async def _read_again(services: Services, session: Session, job_id: str | None) 
 
 
 async def read_account(services: Services, session: Session) -> dict[str, Any]:
-    """Return what limits a reader, for scripts: balance, requests, and sizes of a form's file and of an upload."""
+    """Return a reader's limits, for scripts: balance, requests, and sizes of a form's file and of an upload."""
     limits = getattr(services.settings.limits, session.caller.tier)
     return {
         "available": await services.database.run(_read_balance(session.account_id)),

@@ -9,10 +9,9 @@ from uuid import UUID
 import falcon.asgi
 
 from api.accounts.usage.resources import BEFORE, read_span
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.plots import Plot, bar_plot
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.services.resource import Resource
 from pipeline.database import SQL, Statement
 from pipeline.registry import Kinds
@@ -73,7 +72,7 @@ class UsagePage(Resource):
 
 
 def route_titles(kinds: Kinds) -> Mapping[str, str]:
-    """Return what readers call the work of each route: the title of its tool."""
+    """Return the title of each route's tool."""
     return {route: page.title for page in DECLARED for kind in page.kinds for route in kinds[kind].routes}
 
 
@@ -134,7 +133,7 @@ def _key_labels(used: Sequence[Used]) -> dict[UUID, str]:
 
 
 def _read_balance(account_id: UUID) -> Statement[dict[str, int]]:
-    """Read what an account may spend, and what its open jobs hold."""
+    """Read an account's balance, and the credits that its open jobs hold."""
     return Statement(
         SQL(
             "SELECT a.available, (SELECT coalesce(sum(u.held), 0)::bigint FROM ({used}) u) AS held"

@@ -6,8 +6,7 @@ import falcon
 import falcon.asgi
 
 from api.dashboard.forms import Form, read_form
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import neighbours, redirect, render
+from api.dashboard.rendering import NavigationSection, Page, neighbours, redirect, render
 from api.http.parameters import OFFSET, choice
 from api.services.resource import Resource
 from api.webhooks.actions import (

@@ -1,4 +1,4 @@
-// What all pages share. Each works without it where that is reasonable.
+// Shared by all pages. They work without it where that is reasonable.
 //
 //   <div data-refresh="5" id="jobs">       is fetched again every 5 seconds and replaced; its id stays the same
 //     data-refresh-url="/dashboard/…"      from another address than the page's own

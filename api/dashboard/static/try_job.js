@@ -86,7 +86,7 @@ export async function keepTexts(job, index, texts, accepted = false) {
   await api(`/dashboard/jobs/${job}/rows`, { method: "POST", body }).catch(() => null);
 }
 
-/** End a job at once. One that has ended stays as it is. */
+/** End a job at once; an ended job stays as it is. */
 export async function cancel(jobId) {
   await send(`/jobs/${jobId}/cancel`, { method: "POST" }).catch(() => null);
 }

@@ -75,7 +75,7 @@ def refuse_marks(kind: AnyKind, request: BaseModel, hashes: Mapping[str, str]) -
 
 
 def ignore(req: falcon.asgi.Request, *names: str) -> None:
-    """Name sent fields without effect in X-Ignored-Fields, percent-encoded where they are no plain words."""
+    """Name sent fields without effect in X-Ignored-Fields, percent-encoded where they are not plain words."""
     headers = context_of(req).headers
     shown = [quote(name[:MAX_SHOWN], safe="") for name in sorted(names)[:MAX_IGNORED]]
     if shown:

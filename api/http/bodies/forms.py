@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 from uuid import UUID
 
@@ -95,9 +94,7 @@ class Upload:
     async def __aenter__(self) -> "Upload":
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if not self._has_begun or self.is_wanted:
             return
         try:

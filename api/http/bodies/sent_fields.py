@@ -40,7 +40,7 @@ def unknown(path: Path, model: type[BaseModel]) -> str | None:
         if not known:
             return ".".join(path[:place])
         models = tuple(inner for found in known for inner in found)
-        if not models:  # whatever is in it, it is no field
+        if not models:  # whatever is in it, it is not a field
             return None
     return None
 

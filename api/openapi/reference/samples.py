@@ -25,7 +25,7 @@ ENDINGS = {
 
 
 def resolved(document: Mapping[str, Any], part: Json) -> Json:
-    """Return what a part of the document refers to, or the part itself."""
+    """Return the target of a reference, or the part itself."""
     if "$ref" in part:
         part = reduce(getitem, part["$ref"].removeprefix("#/").split("/"), document)  # type: ignore[arg-type]
     return part

@@ -39,7 +39,7 @@ class AltTextImport(UrlImport):
         return None
 
     def question_of(self, row: Row) -> str:
-        """Return what is asked about a row's picture."""
+        """Return the request for a row's picture."""
         return json.dumps(self._image(row), sort_keys=True)
 
     def is_answered(self, cells: Cells) -> bool:
@@ -51,7 +51,7 @@ class AltTextImport(UrlImport):
         return (await client.submit("/batch", {"images": images}, idempotency_key=key)).id
 
     async def answers(self, client: AsyncPressroom, questions: Sequence[str], job_id: str) -> Mapping[str, Cells]:
-        """Read what became of each picture; the results are in the order of the request."""
+        """Read the result of each picture, in the order of the request."""
         answer = await client.result(job_id)
         return {question: _cells(one) for question, one in zip(questions, answer.json["results"], strict=True)}
 

@@ -93,7 +93,7 @@ export const bulk = {
   cost: 1,
   file_name: "alt-texts",
   family: "captioning",
-  takes: (file) => (file.type && !file.type.startsWith("image/") ? "This is no picture." : null),
+  takes: (file) => (file.type && !file.type.startsWith("image/") ? "This is not a picture." : null),
   async prepare(file, row) {
     const { thumbnail, smaller } = await shrink(file);
     if (thumbnail) row.thumbnail = URL.createObjectURL(thumbnail);

@@ -22,8 +22,7 @@ from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
 from workers.engines import never
-from workers.engines.llama.engine import LlamaEngine
-from workers.engines.llama.grammar import grammar_of
+from workers.engines.llama.engine import LlamaEngine, grammar_of
 from workers.engines.llama.server import Answer
 from workers.engines.model_choice import settled
 from workers.engines.ocr import Reader

@@ -50,7 +50,7 @@ class Vlm:
         return cls(own, settled(settings, own.vlm, "captioning", cls.name))
 
     def readiness(self) -> str | None:
-        """Return what is missing before the model can be loaded; None: nothing."""
+        """Return the model's missing needs; None: it can be loaded."""
         return missing(self._settings, "torch", "transformers", extra="vision", family="captioning", engine=self.name)
 
     def setup(self) -> None:

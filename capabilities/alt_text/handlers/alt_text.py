@@ -87,7 +87,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             self.batch = FEW if engines[0].batch == 1 else engines[0].batch
 
     def _source(self, engine: Any) -> Source:
-        """Return what a text of an engine is kept under: another model's text is another."""
+        """Return the cache key of an engine's text; each model has its own."""
         if engine.name not in self._sources:
             own = getattr(self._settings, engine.name, None)
             model = getattr(engine, "model", None) or (own.model if isinstance(own, ModelSettings) else None)
@@ -244,7 +244,7 @@ def _same(pending: Iterable[PendingCaption]) -> list[list[PendingCaption]]:
 
 
 def _caption(engine: Captioner, groups: Sequence[Sequence[PendingCaption]]) -> Sequence[Captions | PressroomError]:
-    """Return what an engine writes about the picture of each group; if it refuses them together, one by one."""
+    """Return an engine's texts for the picture of each group; if it refuses them together, one by one."""
     requests = []
     for group in groups:
         picture = next(caption.picture for caption in group if caption.picture is not None)

@@ -155,7 +155,7 @@ def check_inline(url: str) -> None:
         return
     found = DATA_URL.match(url)
     if found is None or found.end() == len(url):
-        raise ImageUrlInvalid("image_url is no picture: send data:image/png;base64,…", field="image_url")
+        raise ImageUrlInvalid("image_url is not a picture: send data:image/png;base64,…", field="image_url")
     if (size := (len(url) - found.end()) * 3 // 4) > MAX_DATA_BYTES + 2:
         raise ImageTooLarge(
             f"The picture in image_url has about {size:,} bytes; a data URL may hold {MAX_DATA_BYTES:,}. "
@@ -169,4 +169,4 @@ def read_data_url(url: str) -> bytes:
     try:
         return base64.b64decode(url.partition(",")[2], validate=True)
     except (binascii.Error, ValueError) as error:
-        raise ImageUrlInvalid(f"The data URL in image_url is no base64: {error}.", field="image_url") from error
+        raise ImageUrlInvalid(f"The data URL in image_url is not base64: {error}.", field="image_url") from error

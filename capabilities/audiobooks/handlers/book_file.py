@@ -1,6 +1,7 @@
 """Book file: the handler of POST /audiobooks/{job_id}/files, which joins passages with their silences."""
 
 import tempfile
+from contextlib import suppress
 from typing import IO
 
 from capabilities.audiobooks.handlers.containers import write_m4b, write_mp3s, write_vtt
@@ -9,6 +10,7 @@ from capabilities.audiobooks.handlers.epub_book import write_epub
 from capabilities.audiobooks.handlers.joining import Joiner
 from capabilities.audiobooks.kinds.book_file import FORMS, BookFileInput, MadeBook
 from capabilities.speech.handlers.rendering import source_of
+from pipeline.errors import ServiceUnavailable
 from workers.handler import Done, Handler, Outcome, Task
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.marks.marking import Made
@@ -32,6 +34,8 @@ class BookFileHandler(Handler[BookFileInput, MadeBook]):
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             WRITERS[given.format](joiner, file)
             artifact = self._kept(task, file)
+        with suppress(ServiceUnavailable):  # they expire with the file
+            joiner.kept.drop()
         made = MadeBook(artifact=artifact, seconds=joiner.seconds, title=given.title, chapters=tuple(joiner.measured))
         return Done(made, engine=" + ".join(_engines(given)) or None)
 

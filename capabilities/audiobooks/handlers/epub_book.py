@@ -9,7 +9,8 @@ from uuid import uuid4
 from xml.sax.saxutils import escape, quoteattr
 
 from capabilities.audiobooks.handlers.containers import MP3, add_file
-from capabilities.audiobooks.handlers.joining import Joiner, TimedPassage
+from capabilities.audiobooks.handlers.joining import Joiner
+from capabilities.audiobooks.handlers.kept_chapters import TimedPassage
 from capabilities.audiobooks.kinds.passages import BLANK_LINES
 from capabilities.speech.kinds.pauses import MARKS
 from pipeline.subtitles.segments import Segment

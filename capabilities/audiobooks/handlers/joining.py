@@ -8,23 +8,25 @@ import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from itertools import islice
 from typing import IO
 
 import numpy as np
 
+from capabilities.audiobooks.handlers.kept_chapters import JoinedChapter, KeptChapters, TimedPassage
 from capabilities.audiobooks.kinds.book_file import BookFileInput, BookPart, MeasuredChapter
 from capabilities.speech.handlers.rendering import source_of
+from pipeline.errors import Gone
 from pipeline.subtitles.segments import Segment
+from workers.engines import Stopped
 from workers.handler import Task
-from workers.media.audio.decoding import decode
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
+from workers.media.audio.flac import read_flac
 from workers.media.audio.loudness import loudness, profile
 from workers.media.audio.pcm import SAMPLE_BYTES
-from workers.media.audio.track import BLOCK, Track
+from workers.media.audio.track import Track
 from workers.media.marks.marking import stream_tags
 
 #: Most books use 44.1 kHz, and so do shops that sell them.
@@ -32,7 +34,7 @@ SAMPLE_RATE = 44_100
 #: Silence between passages and after the title of a chapter, and before and after a chapter (ACX asks for 0.5 to 1 s
 #: at its head and 1 to 5 s at its tail).
 PASSAGE_GAP, HEAD, TAIL = (timedelta(seconds=seconds) for seconds in (0.7, 0.7, 1.5))
-PASSAGE_LIMIT, ENCODING_LIMIT = timedelta(hours=2), timedelta(hours=3)
+ENCODING_LIMIT = timedelta(hours=3)
 #: The factor for passages, which are at -16 LUFS with peaks at -1.5 dB.
 GAINS = {"podcast": 1.0, "acx": 10 ** (-3 / 20)}
 #: Samples of an AAC frame: a chapter has whole ones, so that chapters encoded apart can be put together.
@@ -41,26 +43,6 @@ FRAME = 1_024
 MOST_CHAPTERS = 4
 #: Half a second is measured in blocks of a tenth. Digital silence counts as the least that 16 bits tell.
 BLOCKS_A_SECOND, QUIET_BLOCKS, SILENCE_DB = 10, 5, -96.0
-
-
-@dataclass(slots=True)
-class TimedPassage:
-    """A passage: its text, and its sentences with their times in the chapter."""
-
-    text: str
-    sentences: Sequence[Segment]
-
-
-@dataclass(slots=True)
-class JoinedChapter:
-    """A chapter of a book; `file` has its sound, encoded, while the next chapter is not asked for."""
-
-    number: int
-    title: str
-    seconds: float
-    passages: Sequence[TimedPassage]
-    measured: MeasuredChapter | None
-    file: IO[bytes]
 
 
 class Joiner:
@@ -72,6 +54,7 @@ class Joiner:
         self.cover = cover
         self.seconds = 0.0
         self.measured: list[MeasuredChapter] = []
+        self.kept = KeptChapters(task)
         self._task = task
         self._is_left = False
 
@@ -80,7 +63,7 @@ class Joiner:
     ) -> Iterator[JoinedChapter]:
         """Yield the chapters, each with a file by ffmpeg's options; without any, the file is empty.
 
-        Raises FfmpegFailed, Stopped."""
+        Finished chapters are kept until the whole file is stored. Raises FfmpegFailed, Stopped, ServiceUnavailable."""
         waiting: deque[Future[JoinedChapter]] = deque()
         left = iter(enumerate(self.book.parts, start=1))
         at_once = min(MOST_CHAPTERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
@@ -90,18 +73,29 @@ class Joiner:
                     # One more than there are threads, so that none waits for the reader.
                     for number, part in islice(left, at_once + 1 - len(waiting)):
                         tags = self._tags(number, part) if has_tags else ()
-                        waiting.append(threads.submit(self._chapter, number, part, (*tags, *options), has_cover))
+                        waiting.append(threads.submit(self._found, number, part, (*tags, *options), has_cover))
                     if not waiting:
                         return
                     chapter = waiting.popleft().result()
                     with chapter.file:
                         self.seconds += chapter.seconds
                         self.measured += [chapter.measured] if chapter.measured else []
-                        self._task.progress(chapter.number, len(self.book.parts) + 1)
+                        if chapter.number > self.kept.last:
+                            self.kept.add(chapter)
+                        self._task.progress(chapter.number, len(self.book.parts) + 1, checkpoint=self.kept.checkpoint())
                         yield chapter
             finally:
                 self._is_left = True
                 threads.shutdown(cancel_futures=True)
+                for left_over in waiting:
+                    if not left_over.cancelled() and not left_over.exception():
+                        left_over.result().file.close()
+
+    def _found(self, number: int, part: BookPart, options: Sequence[str], has_cover: bool) -> JoinedChapter:
+        if number <= self.kept.last:
+            with suppress(Gone):
+                return self.kept.read(number)
+        return self._chapter(number, part, options, has_cover)
 
     def _chapter(self, number: int, part: BookPart, options: Sequence[str], has_cover: bool) -> JoinedChapter:
         title = part.title or f"Chapter {number}"
@@ -126,7 +120,7 @@ class Joiner:
                 self._encode(sound, file, options, has_cover=has_cover)
                 file.seek(0)
             undone.pop_all()
-        return JoinedChapter(number, title, seconds, passages, told, file)
+        return JoinedChapter(number=number, title=title, seconds=seconds, passages=passages, measured=told, file=file)
 
     def _tags(self, number: int, part: BookPart) -> list[str]:
         tags = {"title": part.title, "album": self.book.title, "artist": self.book.author, "track": str(number)}
@@ -157,29 +151,20 @@ class Joiner:
             yield ["-protocol_whitelist", "file", "-f", "mjpeg", "-i", file.name]
 
     def _append(self, chapter: Track, data: bytes) -> None:
+        if self._is_over():
+            raise Stopped
         gain = GAINS[self.book.loudness]
-        with tempfile.TemporaryFile(prefix="pressroom-") as file:
-            file.write(data)
-            file.seek(0)
-            decoded = decode(self.ffmpeg, file, sample_rate=SAMPLE_RATE, max_duration=PASSAGE_LIMIT, stop=self._is_over)
-            with decoded:
-                for block in blocks(decoded):
-                    quieter = block if gain == 1.0 else np.rint(block * np.float32(gain)).astype("<i2")
-                    chapter.append(quieter.tobytes())
+        for block in read_flac(data, sample_rate=SAMPLE_RATE):
+            quieter = block if gain == 1.0 else np.rint(block * np.float32(gain)).astype("<i2")
+            chapter.append(quieter.tobytes())
 
 
 #: The cover's stream, as players expect it.
 COVER = ("-c:v", "copy", "-disposition:v", "attached_pic", "-metadata:s:v", "comment=Cover (front)")
 
 
-def blocks(track: Track) -> Iterator["np.ndarray[tuple[int], np.dtype[np.int16]]"]:
-    """Yield the samples of a track, some at a time."""
-    for start in range(0, len(track), BLOCK):
-        yield track.read(start, min(BLOCK, len(track) - start))
-
-
 def measured(sound: Track, title: str) -> MeasuredChapter:
-    """Return what is measured of a chapter."""
+    """Return a chapter's measurements."""
     found = profile(sound)
     length = sound.sample_rate // BLOCKS_A_SECOND
     powers = np.array(
@@ -207,4 +192,4 @@ def _timed(script: dict[str, object], begins: float, ends: float) -> TimedPassag
     told = script["sentences"]
     assert isinstance(told, list)  # noqa: S101 - a passage wrote it
     sentences = [Segment(start=start, end=end, text=text).moved(begins, latest=ends) for start, end, text in told]
-    return TimedPassage(str(script["text"]), sentences)
+    return TimedPassage(text=str(script["text"]), sentences=sentences)

@@ -1,7 +1,6 @@
 """Passage: the handler of POST /audiobooks, which speaks one passage at a time."""
 
 import json
-import subprocess
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,15 +16,13 @@ from capabilities.speech.handlers.speech import SpeakingHandler, append_all
 from capabilities.speech.handlers.timeline import Timeline
 from pipeline.subtitles.segments import Segment
 from workers.handler import Done, Outcome, Task
-from workers.media.audio.ffmpeg import find_ffmpeg, pcm_input
+from workers.media.audio.flac import resampled, write_flac
 from workers.media.audio.levelling import Levelled
 from workers.media.audio.loudness import MeasuredTrack
 from workers.media.audio.track import Track
 from workers.media.marks.marking import TRAINED
 
 #: Lossless: passages are joined and encoded once more.
-FLAC = ("-c:a", "flac", "-sample_fmt", "s16", "-map_metadata", "-1", "-bitexact", "-f", "flac", "fd:")
-ENCODING_LIMIT = timedelta(minutes=5)
 SUFFIX = ".flac"
 #: Silence between two voices of a paragraph.
 TURN_GAP = timedelta(milliseconds=250)
@@ -42,11 +39,6 @@ class SpokenPart:
 
 class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
     """Speaks a passage into a FLAC file, or takes it from an earlier audiobook."""
-
-    def setup(self) -> None:
-        """Set the engines up, and find ffmpeg. Raises NotReady."""
-        super().setup()
-        self._ffmpeg = find_ffmpeg(self.settings)
 
     def carry_out(self, task: Task[PassageInput]) -> Outcome[SpokenPassage]:
         """Copy the passage's earlier sound, or speak its parts, each by its voice."""
@@ -89,14 +81,10 @@ class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
                     is_paragraph = texts[number - 1].text[-2:].isspace() or text.text[:2].isspace()
                     whole.append_silence(text.paragraph_gap if is_paragraph else TURN_GAP)
                 begins = whole.duration.total_seconds()
-                self._append(whole, part.sound)
+                _append(whole, part.sound)
                 ends = whole.duration.total_seconds()
                 sentences += [sentence.moved(begins, latest=ends) for sentence in part.sentences]
-            whole.file.seek(0)
-            with self._ffmpeg.start(
-                [*pcm_input(rate), *FLAC], stdin=whole.file, stdout=file, time_limit=ENCODING_LIMIT
-            ) as run:
-                run.check()
+            write_flac(whole, file)
             file.seek(0)
             trained = (part.speaking.made for part in parts if part.speaking.made.source == TRAINED)
             artifact = task.store(file, suffix=SUFFIX, made=next(trained, first.made))
@@ -115,20 +103,10 @@ class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
         models = dict.fromkeys(model for part in parts for model in part.speaking.made.models)
         return Done(spoken, engine=first.voice.engine, models=tuple(models))
 
-    def _append(self, whole: Track, sound: Levelled) -> None:
-        if sound.sample_rate == whole.sample_rate:
-            for block in sound.blocks():
-                whole.append(block)
-            return
-        arguments = [*pcm_input(sound.sample_rate), "-ar", str(whole.sample_rate), "-f", "s16le", "fd:"]
-        with tempfile.TemporaryFile(prefix="pressroom-") as file:
-            with self._ffmpeg.start(arguments, stdin=subprocess.PIPE, stdout=file, time_limit=ENCODING_LIMIT) as run:
-                for block in sound.blocks():
-                    run.write(block)
-                run.check()
-            file.seek(0)
-            while piece := file.read(2**20):
-                whole.append(piece)
+
+def _append(whole: Track, sound: Levelled) -> None:
+    for block in resampled(sound.blocks(), sound.sample_rate, whole.sample_rate):
+        whole.append(block)
 
 
 def _copied(task: Task[PassageInput], sound: SpokenPassage) -> Outcome[SpokenPassage]:

@@ -117,7 +117,7 @@ class ChangedPassage(BaseModel):
 class SpokenPassage(AudioFile):
     """A spoken passage. `script` has its text and the times of its sentences, `cover` is the book's picture."""
 
-    #: Those that spoke its parts.
+    #: The engines that spoke its parts.
     engines: tuple[str, ...] = ()
     script: str = ""
     cover: str | None = None

@@ -77,7 +77,7 @@ def check_tags(text: str, chapter: int) -> None:
             if len(opened) > MAX_OPEN:
                 raise MarkupInvalid(f"More than {MAX_OPEN} tags are open at once in chapter {chapter}. Close some.")
         elif not opened or opened.pop() != found["tag"]:
-            raise MarkupInvalid(f"{found[0]} in chapter {chapter} closes nothing that is open. Remove it.")
+            raise MarkupInvalid(f"{found[0]} in chapter {chapter} closes no open tag. Remove it.")
     if opened:
         raise MarkupInvalid(f"<{opened[-1]}> in chapter {chapter} is not closed. Add </{opened[-1]}>.")
 

@@ -129,7 +129,7 @@ class Plan(Kind[PlanRequest, PlanRequest, ReadManuscript]):
             read_target(request.url, self.reach)
         except Refused as refused:
             raise InvalidRequest(
-                f"{shown(request.url)} can't be fetched: {refused.why}. Use one that anybody on the Internet can open.",
+                f"{shown(request.url)} can't be fetched: {refused.why}. Use a URL that anybody can open.",
                 code="manuscript_url_refused",
                 field="url",
             ) from None

@@ -23,7 +23,7 @@ def read_article(page: bytes, url: str, reads: frozenset[str]) -> Manuscript:
         prune_xpath=None if "code" in reads else "//pre",
     )
     if not body:
-        raise ManuscriptUnreadable("The page has no article that can be told from its menus. Send its text as a file.")
+        raise ManuscriptUnreadable("The page's article can't be told from its menus. Send its text as a file.")
     found = from_html(body, reads)
     about = extract_metadata(page, default_url=url)
     found.title = (about and about.title) or found.title

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: take a hundred times its size.
 MAX_ENTRIES, MAX_UNPACKED, MAX_PICTURE, MAX_DOCUMENT = 10_000, 500 * 2**20, 50 * 2**20, 8 * 2**20
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
-#: Obfuscated fonts are no protection of the text.
+#: Obfuscated fonts are not protection of the text.
 FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 DC = "{http://purl.org/dc/elements/1.1/}"
 
@@ -71,7 +71,7 @@ class Archive:
         try:
             root: Element = fromstring(self.read(name))
         except (ParseError, DefusedXmlException, LookupError, ValueError) as error:
-            raise ManuscriptUnreadable(f"{name[:100]!r} in the EPUB is no valid XML: {error}.") from error
+            raise ManuscriptUnreadable(f"{name[:100]!r} in the EPUB is not valid XML: {error}.") from error
         return root
 
 

@@ -8,7 +8,7 @@ from pipeline.errors import InvalidRequest
 
 
 class ManuscriptUnreadable(InvalidRequest):
-    """The file is no manuscript that can be read."""
+    """The file is not a manuscript that can be read."""
 
     code = "manuscript_unreadable"
     field = "manuscript"

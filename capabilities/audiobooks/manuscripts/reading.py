@@ -22,7 +22,7 @@ HEADING = re.compile(
     r"|[ivxlcdm]+\.?|prologue|epilogue|preface|introduction|foreword|conclusion|pr[óo]logo|epílogo|vorwort|nachwort)$",
     re.IGNORECASE,
 )
-#: Project Gutenberg's licence is no part of a book.
+#: Project Gutenberg's licence is not part of a book.
 GUTENBERG_START = re.compile(r"^\*\*\* ?START OF TH(?:E|IS) PROJECT GUTENBERG.*$", re.MULTILINE)
 GUTENBERG_END = re.compile(r"^\*\*\* ?END OF TH(?:E|IS) PROJECT GUTENBERG.*$", re.MULTILINE)
 PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
@@ -77,7 +77,7 @@ def _decoded(data: bytes) -> str:
     if len(data) > MAX_TEXT_BYTES:
         raise ManuscriptUnreadable(f"The text has more than {MAX_TEXT_BYTES / 2**20:.0f} MB. Send it in parts.")
     if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ManuscriptUnreadable("The file is no text. Send EPUB, DOCX, HTML, Markdown or plain text.")
+        raise ManuscriptUnreadable("The file is not text. Send EPUB, DOCX, HTML, Markdown or plain text.")
     for encoding in ("utf-8-sig", "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8", "cp1252"):
         try:
             return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
@@ -113,7 +113,7 @@ def _xml_of(archive: Archive) -> IO[bytes]:
                 message = "The Word document declares entities of XML, which Word never writes."
                 raise ManuscriptUnreadable(message) from error
             except (SAXException, LookupError, ValueError) as error:
-                raise ManuscriptUnreadable(f"{name[:100]!r} in the Word document is no valid XML: {error}.") from error
+                raise ManuscriptUnreadable(f"{name[:100]!r} in the Word document is not valid XML: {error}.") from error
             checked.writestr(name, data)
     return kept
 

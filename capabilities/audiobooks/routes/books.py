@@ -146,5 +146,5 @@ def priced(passages: Sequence[Mapping[str, Any]]) -> Items:
 
 
 def sound_of(item: Item) -> dict[str, Any]:
-    """Return what a spoken passage delivered, as a later audiobook takes it."""
+    """Return a spoken passage's output, as a later audiobook takes it."""
     return as_json(SpokenPassage.model_validate(item.output))

@@ -57,7 +57,7 @@ class BookFiles(Work):
         # The book is in the path; the same file of another one is another request.
         upload.hashes["audiobook"] = str(req.context.job_id)
         order = await super()._order_of(req, caller, request, upload)
-        del upload.hashes["audiobook"]  # it is no file
+        del upload.hashes["audiobook"]  # it is not a file
         job = await find_ended(self._services, caller, req.context.job_id, Audiobook.name)
         items = await self._services.database.run(find_items(job.id))
         [(given, price, lane)] = order.submission.items

@@ -82,7 +82,7 @@ export const bulk = {
   atOnce: 3,
   cost: 3,
   file_name: "posts",
-  takes: (file) => (/\.(md|markdown|txt|html?)$/i.test(file.name) ? null : "This is no text, Markdown or HTML file."),
+  takes: (file) => (/\.(md|markdown|txt|html?)$/i.test(file.name) ? null : "This is not a text, Markdown or HTML file."),
   async prepare(file, row) {
     row.fields = await readPost(file);
     row.name = row.fields.title;

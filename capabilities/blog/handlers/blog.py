@@ -177,7 +177,7 @@ def _brief(post: Post, written: Written, request: BlogMetadataRequest, recent: R
 
 
 def _engines(written: Written, covers: Sequence[Cover]) -> str:
-    """Return the engines that wrote, painted and described: llm+diffusion+vlm."""
+    """Return the engines that wrote, painted and described: llama+diffusion+vlm."""
     describers = (cover.describer for cover in covers if cover.describer is not None)
     return "+".join(dict.fromkeys([written.engine, *(cover.engine for cover in covers), *describers]))
 

@@ -92,7 +92,7 @@ class PictureCheck:
         return "has letters that say nothing" if self._has_gibberish(cover) else None
 
     def _shows_subject(self, description: str) -> bool:
-        """Return whether a description has a sign of the subject; True if the subject is no thing."""
+        """Return whether a description has a sign of the subject; True if the subject is not a thing."""
         brief = self.brief
         subject = subject_of(brief.title, (), brief.language)
         if subject is None or subject in subjects_in(description, brief.language):

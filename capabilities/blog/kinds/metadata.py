@@ -119,7 +119,7 @@ class BlogMetadataResult(BaseModel):
     )
     tags: list[str]
     language: str = Field(description="The language sent, or the detected one.")
-    engine: str = Field(description="The engines that wrote, painted and described: llm+diffusion+vlm.")
+    engine: str = Field(description="The engines that wrote, painted and described: llama+diffusion+vlm.")
     origin: Origin | None = Field(description="synthetic: a model wrote or painted a part; composed: rules alone did.")
     credits_used: int
     warnings: list[str] = Field(description="Differences from the request, and their reasons.")

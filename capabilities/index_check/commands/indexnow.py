@@ -65,5 +65,5 @@ def _site(host: str) -> "SubmittedSite":
     except ValueError:
         name = None
     if not name or url.scheme not in ("http", "https"):
-        raise InvalidRequest(f"{host[:80]!a} is no host; write it as in www.example.com.", field="host")
+        raise InvalidRequest(f"{host[:80]!a} is not a host; write it as in www.example.com.", field="host")
     return SubmittedSite(name, is_secure=url.scheme == "https")

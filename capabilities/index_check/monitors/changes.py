@@ -86,7 +86,7 @@ def _lock_ended() -> Statement[EndedRun | None]:
 def _keep_answers(ended: EndedRun) -> Statement[list[IndexMonitorChange]]:
     """Compare a job's answers with the last ones, keep both, and close the job; returns the changes.
 
-    A URL's first answer is no change."""
+    A URL's first answer is not a change."""
     return Statement(
         SQL(
             "WITH answer AS (SELECT DISTINCT ON (page, index) * FROM (SELECT"

@@ -17,8 +17,7 @@ from capabilities.index_check.requests.request import IndexCheckRequest, check_e
 from capabilities.index_check.sites.connections import OwnedSite, sites_of
 from pipeline.database import SQL, Database, Statement, Transaction, columns, nothing, row_of, rows_of
 from pipeline.errors import Conflict, PressroomError, Unauthorized
-from pipeline.jobs.on_behalf import submission_of
-from pipeline.jobs.refusals import raise_refusal
+from pipeline.jobs.on_behalf import raise_refusal, submission_of
 from pipeline.kind import AnyKind
 from pipeline.lifecycle import Submission, submit
 from pipeline.log import get_logger
@@ -117,9 +116,9 @@ class MonitorRuns:
         """Make the job; returns its id and number of URLs. Raises PressroomError."""
         error = reading.exception()
         if error is not None and not isinstance(error, PressroomError):
-            # Whatever somebody's server has sent must not keep the monitors that are claimed with it.
+            # A server's answer must not hold up the other monitors of this claim.
             log.error("sitemap failed", monitor=str(due.id), exc_info=error)
-            raise PressroomError("The sitemap could not be read because of a fault of ours, which was logged.")
+            raise PressroomError("The sitemap could not be read through a fault of ours, which is in the log.")
         urls = reading.result()
         if locked.has_open_job:
             raise Conflict(
@@ -127,7 +126,7 @@ class MonitorRuns:
                 code="still_running",
             )
         if locked.api_key_id is None:
-            raise Unauthorized("The account has no valid API key left that could pay. Make one.")
+            raise Unauthorized("The account has no valid API key to pay with. Create one.")
         sites = transaction.run(sites_of(due.account_id))
         found: list[Offer] = transaction.run(read_offers())
         offers = order_offers(self._settings, found)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from api.dashboard.page import NavigationSection, Page
+from api.dashboard.rendering import NavigationSection, Page
 from api.services.services import Services
 from capabilities.index_check.pages.monitor import MonitorPage, NewMonitorPage
 from capabilities.index_check.pages.overview import ROOT, Overview

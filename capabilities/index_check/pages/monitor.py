@@ -91,7 +91,7 @@ class MonitorPage(Resource):
 
 
 def _sent(form: Form) -> dict[str, Any]:
-    """Return what a form says, as the API's fields; what is empty is left out."""
+    """Return a form as the API's fields, without empty ones."""
     lines = [line.strip() for line in form.text("urls").splitlines() if line.strip()]
     fields = {name: form.text(name) for name in ("name", "sitemap_url", "webhook_url", "every")}
     sent: dict[str, Any] = {name: value for name, value in fields.items() if value}

@@ -150,7 +150,7 @@ def _consent(settings: Settings, address: str, visit: str) -> "BrowserConsent":
 
 
 def state_of(visit: str) -> str:
-    """Return what Google sends back with a visit; the visit itself stays here."""
+    """Return the state that Google sends back with a visit; the visit itself stays here."""
     return hashlib.sha256(f"state {visit}".encode()).hexdigest()
 
 

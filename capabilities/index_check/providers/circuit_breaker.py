@@ -82,7 +82,7 @@ class Transition(NamedTuple):
 
 _C, _O, _H, _R, _M = State
 #: For a state and an event, the first row whose guard holds counts. Without one the state stays: a query that was on
-#: its way when a breaker opened is no probe.
+#: its way when a breaker opened is not a probe.
 TRANSITIONS = (
     Transition(_C, Event.BLOCKED, _O, FIRST_REST),
     Transition(_C, Event.REFUSED, _M, OFF),

@@ -74,7 +74,7 @@ def check_urls(request: IndexCheckRequest) -> None:
     """Refuse a request without URLs, and one with invalid URLs unless they are skipped. Raises InvalidRequest."""
     if not request.urls:
         missing = {"field": "urls", "message": "This field is required.", "code": "field_missing"}
-        raise InvalidRequest("urls: This field is required, or else sitemap_url.", details=[missing])
+        raise InvalidRequest("Send urls or sitemap_url.", details=[missing])
     if request.skip_invalid:
         return
     faults = [

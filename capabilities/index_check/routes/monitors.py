@@ -80,7 +80,7 @@ class MonitorBase(Resource):
         return found
 
     async def _check(self, fields: Mapping[str, Any]) -> None:
-        """Refuse what an index job would refuse, and invalid addresses. Raises InvalidRequest."""
+        """Refuse invalid addresses, and anything that an index job would refuse. Raises InvalidRequest."""
         for name in ("sitemap_url", "webhook_url"):
             if fields.get(name) is not None:
                 self._check_address(name, fields[name])

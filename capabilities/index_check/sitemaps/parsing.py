@@ -130,7 +130,7 @@ def _form_of(root: str) -> SitemapForm:
         return form
     kind = "is a web page" if root.lower() == "html" else f"begins with <{root[:40]}>"
     raise NoSitemap(
-        f"{kind}, which is no sitemap, no index of sitemaps, no RSS and no Atom; "
+        f"{kind}, which is neither a sitemap nor an index, RSS or Atom; "
         "a site's robots.txt mostly says where its sitemap is"
     )
 
@@ -204,7 +204,7 @@ class SitemapParser:
         """Unpack and take a piece; return what is left to unpack."""
         if self._unpack is None or self._unpack.eof:
             if not data.startswith(GZIP[:1]):
-                return b""  # bytes behind the last member are no part of the file
+                return b""  # bytes behind the last member are not part of the file
             self._unpack = zlib.decompressobj(wbits=31)
         try:
             piece = self._unpack.decompress(data, PIECE)
@@ -233,7 +233,7 @@ class SitemapParser:
         try:
             step(*data)
         except ParseError as error:
-            raise NoSitemap(f"is no well-formed XML ({error})") from None
+            raise NoSitemap(f"is not well-formed XML ({error})") from None
         except DefusedXmlException:
             raise NoSitemap("defines entities of its own, which are not read") from None
         except (ValueError, LookupError):

@@ -150,7 +150,7 @@ def note_fault(connection: Connection, fault: str) -> Statement[None]:
 
 
 def _parts(url: str) -> tuple[str, str] | None:
-    """Return a URL's origin as written, and its path with the query; None if it is no URL."""
+    """Return a URL's origin as written, and its path with the query; None if it is not a URL."""
     found = PARTS.match(url)
     if found is None:
         return None

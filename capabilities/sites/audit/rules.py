@@ -3,8 +3,9 @@
 The tree's first question is function: a picture that is all that a link or button has must say what that does. HTML
 doesn't tell if a picture contributes meaning, so an empty `alt` elsewhere is taken for its author's decision."""
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urljoin
@@ -12,7 +13,10 @@ from urllib.parse import urljoin
 from lxml import html
 from lxml.etree import ParserError
 
+from capabilities.index_check.sitemaps.reading import list_pages
 from capabilities.sites.markup import is_missing, plain_url
+from pipeline.downloads.web import Unfetched, Web
+from pipeline.settings import Settings
 
 Fault = Literal["no_function", "missing", "file_name", "contradiction", "same_text", "repeats_link", "too_long"]
 #: The meaning of each fault, and its remedy.
@@ -98,7 +102,7 @@ def _acts(element: html.HtmlElement) -> bool:
 
 
 def _name(control: html.HtmlElement) -> str:
-    """Return what names a control beside the picture: its words, its label, or another picture's text."""
+    """Return a control's name beside the picture: its words, its label, or another picture's text."""
     label = control.get("aria-label") or control.get("aria-labelledby") or control.get("title") or ""
     alts = " ".join(one.get("alt") or "" for one in control.iter("img"))
     titles = " ".join(one.text or "" for one in control.iter("title"))
@@ -123,3 +127,48 @@ def rows(findings: Iterable[Finding]) -> Iterator[tuple[str, str, str, str, str]
     """Yield findings as the cells of a table: page, picture, alt, fault, advice."""
     for one in findings:
         yield one.page, one.picture, "(none)" if one.alt is None else one.alt, one.fault, ADVICE[one.fault]
+
+
+USER_AGENT = "Pressroom/0.1 (accessibility audit)"
+AT_ONCE = 4
+#: Bytes of a page that are read.
+MAX_BYTES = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A page and its findings, or why it could not be read."""
+
+    page: str
+    findings: list[Finding]
+    error: str | None = None
+
+
+async def audit_pages(url: str, settings: Settings, *, most: int) -> AsyncIterator[Audited]:
+    """Yield the pages of a sitemap or feed, at most so many, or the one page; in their order.
+
+    Raises InvalidRequest for a sitemap that can't be read."""
+    async with Web(settings.fetch, user_agent=USER_AGENT, per_host=AT_ONCE) as web:
+        pages = await _pages(url, settings, most)
+        for first in range(0, len(pages), AT_ONCE):
+            for found in await asyncio.gather(*(_audit(web, page) for page in pages[first : first + AT_ONCE])):
+                yield found
+
+
+async def _pages(url: str, settings: Settings, most: int) -> list[str]:
+    if not url.partition("?")[0].endswith((".xml", ".xml.gz", ".txt", "/feed", "/feed/", ".rss", ".atom")):
+        return [url]
+    return await asyncio.to_thread(list_pages, url, settings, max_pages=most)
+
+
+async def _audit(web: Web, page: str) -> Audited:
+    try:
+        async with web.open(page) as opened:
+            if opened.status != 200:
+                return Audited(page, [], f"It answers with HTTP {opened.status}.")
+            if "html" not in opened.headers.get("Content-Type", "html"):
+                return Audited(page, [], "It is not HTML.")
+            content = await opened.read(MAX_BYTES)
+    except Unfetched as error:
+        return Audited(page, [], error.message)
+    return Audited(page, await asyncio.to_thread(lambda: list(audit(opened.url, content))))

@@ -14,7 +14,7 @@ from scripts.options import Data, settings_for
 from scripts.terminal import check_outputs, show_table, tell
 
 if TYPE_CHECKING:
-    from capabilities.sites.audit.reading import Audited
+    from capabilities.sites.audit.rules import Audited
 
 HEAD = ("page", "picture", "alt", "fault", "advice")
 #: The page loads nothing and runs nothing.
@@ -50,7 +50,7 @@ def audit(
 
 
 async def _audit(url: str, data: Path | None, limit: int) -> "list[Audited]":
-    from capabilities.sites.audit.reading import audit_pages  # aiohttp
+    from capabilities.sites.audit.rules import audit_pages  # aiohttp
 
     return [one async for one in audit_pages(url, settings_for(data), most=limit)]
 

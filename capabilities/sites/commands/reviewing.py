@@ -12,8 +12,7 @@ from capabilities.sites import runs
 from capabilities.sites.changes import Change, accept_confident, count_changes, list_changes, review
 from capabilities.sites.commands.connecting import Name, find_site
 from capabilities.sites.commands.group import group
-from capabilities.sites.parts import AT_LEAST, Part, check_parts
-from capabilities.sites.proposals import edited, shown
+from capabilities.sites.parts import AT_LEAST, Part, check_parts, edited, shown
 from capabilities.sites.runs import Run, Task
 from pipeline.database import Database
 from pipeline.errors import InvalidRequest, NotFound
@@ -107,7 +106,7 @@ def _carry_out(database: Database, name: str, task: Task, options: dict[str, Any
 
 
 def _review(database: Database, run: Run) -> Run:
-    """Show what is proposed, and do what a person says; returns the run as it is then."""
+    """Show the proposals, and carry out the person's choice; return the run as it is then."""
     changes = database.run(list_changes(run.id, states=OPEN, limit=MOST))
     show_table("Proposed", COLUMNS, [_row(one) for one in changes])
     if not sys.stdin.isatty():
@@ -162,7 +161,7 @@ def _follow(database: Database, run: Run) -> Run:
 
 
 def _report(database: Database, run: Run) -> None:
-    """Tell what became of a run; exit code 1 if it stopped."""
+    """Print a run's outcome; exit code 1 if it stopped."""
     counts = database.run(count_changes(run.id))
     for one in database.run(list_changes(run.id, states=("conflict", "gone", "failed"), limit=MOST)):
         tell(f"{one.about.get('name') or one.target}: {one.note}")

@@ -58,7 +58,7 @@ class SitePost:
     is_published: bool
     values: Values
     published_at: datetime | None = None
-    #: Anybody may read it: it is no draft, has no password, and is not for members alone.
+    #: Anybody may read it: it is not a draft, has no password, and is not for members alone.
     is_public: bool = True
     #: Why its content can't be changed; empty: it can.
     fixed: str = ""
@@ -95,7 +95,7 @@ class Connector(ABC):
     async def upload(self, name: str, content: bytes, content_type: str, *, post: str | None = None) -> tuple[str, str]:
         """Add a file to the media library, for a post; returns its target and URL.
 
-        Where the site can be asked, one of the same name, which a call left that was cut off, is returned instead."""
+        A file of this name that an interrupted call left is returned instead, if the site can be asked."""
         raise _only_read()
 
     async def remove(self, target: str) -> None:

@@ -42,7 +42,7 @@ class Feed(Connector):
             return SiteFacts(title=urlsplit(pages[0].url).netloc, root=self._url, watch_minutes=SITEMAP_MINUTES)
         channel = root if root.tag == f"{ATOM}feed" else root.find("channel")
         if channel is None:
-            raise SiteTrouble(f"{shown(self._url)} is no RSS 2.0 or Atom feed, and no sitemap.", code="site_not_feed")
+            raise SiteTrouble(f"{shown(self._url)} is neither a feed nor a sitemap.", code="site_not_feed")
         language = channel.findtext("language") or root.get("{http://www.w3.org/XML/1998/namespace}lang")
         title = channel.findtext("title") or channel.findtext(f"{ATOM}title") or ""
         return SiteFacts(title=title.strip(), language=language, root=self._url)
@@ -69,7 +69,7 @@ class Feed(Connector):
             root: Element = fromstring(reply.body)
         except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
             raise SiteTrouble(
-                f"{shown(self._url)} is no feed or sitemap that can be read ({type(error).__name__}).",
+                f"{shown(self._url)} is not a feed or sitemap that can be read ({type(error).__name__}).",
                 code="site_not_feed",
             ) from error
         return root

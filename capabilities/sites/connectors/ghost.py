@@ -139,7 +139,7 @@ class Ghost(Connector):
         """Leave the file: Ghost has no way to delete one, and no post shows it."""
 
     def player(self, target: str, url: str) -> str:
-        """Return what `content` shows for an audio card."""
+        """Return the mark of an audio card in `content`."""
         return _player(url)
 
     async def subscribe(self, address: str) -> None:
@@ -285,7 +285,7 @@ def _block(node: Mapping[str, Any]) -> str:
         case "image":
             return f'<img src="{escape(node.get("src") or "")}" alt="{escape(node.get("alt") or "")}">\n\n'
         case "html" | "markdown":
-            # Pictures in it are no cards, so they can't be changed.
+            # Pictures in it are not cards, so they can't be changed.
             return f"<p>{IMAGE.sub('', node.get('html') or escape(node.get('markdown') or ''))}</p>\n\n"
         case _:
             tag = node.get("tag") if node.get("type") in ("heading", "extended-heading") else "p"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from api.dashboard.page import NavigationSection, Page
+from api.dashboard.rendering import NavigationSection, Page
 from api.services.services import Services
 from capabilities.sites.pages.post import PostPage
 from capabilities.sites.pages.run import RunPage

@@ -11,8 +11,8 @@ from capabilities.index_check.monitors.monitor import find_monitor
 from capabilities.sites import feeds
 from capabilities.sites.changes import Change, list_of_post
 from capabilities.sites.pages.sites import ROOT, find_own
+from capabilities.sites.parts import shown
 from capabilities.sites.posts import WatchedPost, find_post
-from capabilities.sites.proposals import shown
 from capabilities.sites.routes.podcast import address_of
 from capabilities.sites.sites import Site
 from pipeline.lifecycle.jobs import find_job

@@ -15,7 +15,7 @@ from capabilities.sites import runs
 from capabilities.sites.changes import PAGE, Change, count_changes, list_changes, review
 from capabilities.sites.pages.site import TASKS
 from capabilities.sites.pages.sites import ROOT, find_own
-from capabilities.sites.proposals import edited, shown
+from capabilities.sites.parts import edited, shown
 from capabilities.sites.runs import Run
 from capabilities.sites.sites import Site
 from models.sites import WORKING
@@ -48,7 +48,7 @@ class RunPage(Resource):
         )
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, site_id: str, run_id: str) -> None:
-        """Write what was accepted on this page, skip the rest, go on after a fault, or undo."""
+        """Write the changes accepted on this page, skip the rest, go on after a fault, or undo."""
         session = await self._services.sessions.require(req, resp)
         form = await read_form(req, session)
         site, run = await self._find(req, resp, site_id, run_id)
@@ -81,7 +81,7 @@ class RunPage(Resource):
 
 
 def _decisions(form: Form, known: Mapping[int, Change]) -> dict[int, Any]:
-    """Return what was ticked on a page, as it was edited there; the rest stays as it is."""
+    """Return the ticked changes of a page, as edited there."""
     ticked = [int(number) for number in form.texts("accept") if number.isdecimal() and int(number) in known]
     return {
         number: edited(form.text(f"text-{number}"), known[number].proposed, known[number].field) for number in ticked

@@ -35,7 +35,7 @@ class Use:
 
 
 class Uses:
-    """Which pictures stand in which posts: by their targets, and by their files."""
+    """The posts that use each picture, by its target and by its file."""
 
     def __init__(self) -> None:
         self._uses: dict[str, list[Use]] = defaultdict(list)
@@ -142,7 +142,7 @@ def _change(picture: SitePicture, uses: Sequence[Use]) -> NewChange | None:
 
 
 def hints_of(about: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a model is told of a picture beside itself."""
+    """Return the context of a picture for a model."""
     return {
         "name": str(about.get("name", ""))[:200],
         "page_title": str(about.get("page", ""))[:300],

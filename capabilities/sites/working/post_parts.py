@@ -154,7 +154,7 @@ class FilePart:
         return Plan({"content": block + values["content"]}, written)
 
     def settle(self, change: Change, plan: Plan, values: Values) -> Outcome:
-        """Return what was added."""
+        """Return the addition."""
         return Outcome("written", plan.written)
 
     async def undo(self, site: Connector, change: Change, values: Values) -> Outcome:

@@ -20,8 +20,7 @@ from capabilities.sites.working.finding import hints_of
 from capabilities.sites.working.post_parts import proposal_of, refusal_of, requests_of
 from pipeline.database import Database
 from pipeline.errors import Unauthorized
-from pipeline.jobs.on_behalf import paying_key, submission_of
-from pipeline.jobs.refusals import raise_refusal
+from pipeline.jobs.on_behalf import paying_key, raise_refusal, submission_of
 from pipeline.kind import AnyKind, Request
 from pipeline.lifecycle import submit
 from pipeline.settings import Settings
@@ -92,7 +91,7 @@ def _submit(
 
 
 def settle(database: Database, run: Run, site: Site) -> int:
-    """Take what items that have ended have made; returns of how many changes."""
+    """Take over the outputs of ended items; return the number of changes."""
     ended = database.run(list_ended(run.id))
     if ended:
         proposals = [proposal_of(one, site) if run.task == "posts" else _of_picture(one) for one in ended]

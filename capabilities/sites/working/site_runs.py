@@ -87,13 +87,16 @@ class SiteRuns:
     async def _kept(self, database: Database, run: Run, site: Site) -> timedelta:
         """Take a step, and keep its run meanwhile. Raises SiteTrouble when the run was ended while it was read.
 
-        A write isn't cut off, as the site may still carry it out: `Writer` stops after it."""
+        Nothing cuts a write off, as the site may still carry it out: `Writer` stops after it, and so does an error of
+        the database."""
         step = asyncio.create_task(self._steps[run.state](database, run, site))
-        while not (await asyncio.wait([step], timeout=KEEP.total_seconds()))[0]:
-            if not database.run(runs.renew(run)) and run.state in ("finding", "proposing"):
-                step.cancel()
-                await asyncio.wait([step])
-                raise SiteTrouble("The run was ended.", code="site_run_ended", passes=True)
+        try:
+            while not (await asyncio.wait([step], timeout=KEEP.total_seconds()))[0]:
+                if not database.run(runs.renew(run)) and run.state in ("finding", "proposing"):
+                    step.cancel()
+                    raise SiteTrouble("The run was ended.", code="site_run_ended", passes=True)
+        finally:
+            await asyncio.wait([step])
         return step.result()
 
     async def _find(self, database: Database, run: Run, site: Site) -> timedelta:

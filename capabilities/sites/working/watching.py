@@ -21,8 +21,7 @@ from pipeline.accounts.keys import Caller
 from pipeline.database import Database, Transaction
 from pipeline.errors import PressroomError
 from pipeline.identifiers import uuid7
-from pipeline.jobs.on_behalf import paying_key, submission_of
-from pipeline.jobs.refusals import raise_refusal
+from pipeline.jobs.on_behalf import paying_key, raise_refusal, submission_of
 from pipeline.lifecycle import submit
 from pipeline.log import get_logger
 from pipeline.settings import Settings

@@ -44,7 +44,7 @@ class PlainField:
     """A field that is replaced as a whole, such as an alternative text or an excerpt."""
 
     async def plan(self, site: Connector, change: Change, values: Values) -> Plan | Outcome:
-        """Return what to write, or why nothing is."""
+        """Return the plan, or the reason for none."""
         now = values.get(change.field)
         if change.state == "writing" and is_same_text(now, change.proposed):
             # After a kill between the site's answer and our note.
@@ -57,11 +57,11 @@ class PlainField:
         return Plan({change.field: change.proposed}, change.proposed)
 
     def settle(self, change: Change, plan: Plan, values: Values) -> Outcome:
-        """Return what stands there now, which the site may have cleaned."""
+        """Return the current value, which the site may have cleaned."""
         return Outcome("written", values.get(change.field))
 
     async def undo(self, site: Connector, change: Change, values: Values) -> Outcome:
-        """Restore what stood there."""
+        """Restore the previous value."""
         now = values.get(change.field)
         if now == change.before or change.written is None:
             return Outcome("undone")
@@ -102,7 +102,7 @@ class PostAlts:
 
 
 class Field(Protocol):
-    """How one field of an object is written and undone; `values` are those that stand there now."""
+    """Writes and undoes one field of an object; `values` are its current ones."""
 
     async def plan(self, site: Connector, change: Change, values: Values) -> Plan | Outcome: ...
     def settle(self, change: Change, plan: Plan, values: Values) -> Outcome: ...
@@ -124,7 +124,7 @@ class Writer:
         await self._each(changes, self._write)
 
     async def undo(self, changes: Sequence[Change]) -> None:
-        """Restore what stood there before changes. Raises SiteTrouble for what concerns the whole site."""
+        """Restore the values before changes. Raises SiteTrouble for faults of the whole site."""
         await self._each(changes, self._undo)
 
     async def _each(self, changes: Sequence[Change], do: Callable[[Change, Values], Awaitable[Outcome]]) -> None:

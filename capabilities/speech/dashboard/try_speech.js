@@ -56,7 +56,7 @@ export const bulk = {
   atOnce: 3,
   cost: 1,
   file_name: "speech",
-  takes: (file) => (/\.(txt|md|markdown)$/i.test(file.name) ? null : "This is no text or Markdown file."),
+  takes: (file) => (/\.(txt|md|markdown)$/i.test(file.name) ? null : "This is not a text or Markdown file."),
   async prepare(file, row) {
     const text = await file.text();
     const { length } = [...text];

@@ -16,7 +16,7 @@ from capabilities.speech.voices.voices import Voice
 from workers.engines import Stopped
 from workers.media.marks.marking import BY_RULES, TRAINED, Made
 
-#: How a text is read, and its sound; None if it has no word.
+#: A text as it is read, and its sound; None if it has no word.
 Uttered = tuple[Sequence[Span], Utterance | None]
 
 
@@ -32,7 +32,7 @@ class SpokenLine:
     line: ScriptLine
     silence: timedelta
     utterance: Utterance | None
-    #: How the line is read, without the white space at its ends.
+    #: The line as it is read, without the white space at its ends.
     spans: Sequence[Span] = ()
 
 

@@ -95,14 +95,14 @@ class EngineChooser:
         return self._family.engine(voice.engine), voice
 
     def warning(self, request: SpokenInput, language: str | None, voice: Voice) -> str | None:
-        """Return what a voice leaves out and which one would suit a request better; None if all is well."""
+        """Return a warning about words that a voice leaves out and about a better voice; None if all is well."""
         told = left_out(request.spoken_text, voice), self._better(request, language, voice)
         return " ".join(filter(None, told)) or None
 
     def _better(self, request: SpokenInput, language: str | None, voice: Voice) -> str | None:
         """Return which voice would suit a request better and what becomes of it; None if this is the best.
 
-        One that may come by itself begins to."""
+        A better voice that downloads by itself starts to download."""
         voices, is_long = self.voices, len(request.text) > MOST_FOR_SLOW
         best = f"Spoken by {voice.id}, the best voice here"
         slow = voices.slow_voice(language) if is_long and voice.quality == "robotic" else None
@@ -143,7 +143,7 @@ class SpeakingHandler(Handler[S, O], Generic[S, O]):
         return self.with_voice(task.input, lambda speaking: self.speak(task, speaking))
 
     def with_voice(self, request: S, speak: Callable[[SpeechRenderer], T]) -> T:
-        """Return what `speak` makes with a request's voice; if that fails, with the next, unless it was named."""
+        """Return the result of `speak` with a request's voice; if that fails, with the next, unless it was named."""
         language = self.chooser.language(request)
         asked = language or (None if request.voice_name else DEFAULT_LANGUAGE)
         engine, voice = self.chooser.choose(request, language)

@@ -29,7 +29,7 @@ from workers.media.audio.pcm import audible
 #: In a script without spaces each sign counts as a word: the best there is without a dictionary.
 _SIGN = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 WORD = re.compile(rf"{_SIGN}[^\w\s]*|(?:(?!{_SIGN})\S)+")
-#: How long punctuation lasts, in letters, where times are estimated.
+#: Length of punctuation in letters, for estimated times.
 LETTERS_OF_PAUSE = {**dict.fromkeys(".?!…。？！", 6.0), **dict.fromkeys(",;:—、，；：", 3.0)}
 #: A word's ends are looked up so far inside it, as places may be the end of one word and the start of the next.
 INSIDE = 1e-6

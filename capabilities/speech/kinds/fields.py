@@ -169,7 +169,7 @@ class SpeechKind:
             check_readable(request.spoken_text, voice, voices)
 
     def _remedy(self, length: int) -> str:
-        """Return what to do with a text that is too long for this route."""
+        """Return the remedy for a text that is too long for this route."""
         longer = (f"Use {route}." for route, limit in self.longer_routes.items() if length <= limit)
         return next(longer, "Split the text into parts and send them one by one.")
 

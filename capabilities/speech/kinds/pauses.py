@@ -1,6 +1,6 @@
 """Pauses: the silences that a text asks for, by marks such as `[pause 1.5s]` and by blank lines.
 
-Front matter and code blocks are no part of what is spoken.
+Front matter and code blocks are not part of what is spoken.
 """
 
 import re

@@ -38,7 +38,7 @@ DASH = rf"{SPACE}[–—-]{SPACE}"
 
 
 def rules(language: SpokenLanguage) -> list[Rule]:
-    """Return the rules of amounts; money first, since $5m are no meters."""
+    """Return the rules of amounts; money first, since $5m are not meters."""
     return [
         Rule(_money_before(language), _say_money),
         Rule(_money_behind(language), _say_money),
@@ -159,7 +159,7 @@ def _least_words(written: str, found: re.Match[str], language: SpokenLanguage) -
     if found["scale"]:
         return _scaled_words(written, found, language)
     value = language.value(written)
-    # $2.50-$5: two dollars and fifty cents to five dollars, as "two point five zero" is no price.
+    # $2.50-$5: two dollars and fifty cents to five dollars, as "two point five zero" is not a price.
     if value != value.to_integral_value():
         return _plain_money(written, found, language)
     return language.words(int(value), gender=_names(found["currency"], value, language)[1])

@@ -74,7 +74,7 @@ def _year(year: int, language: SpokenLanguage) -> str:
 
 def _say_day(found: re.Match[str], language: SpokenLanguage) -> str | None:
     """Return such as sechzehnten Dezember for 16.12."""
-    # Version 1.2. is no day.
+    # Version 1.2. is not a day.
     if _word_before(found) not in language.data["dates"]["ordinal_ending"]["words"]:
         return None
     # The year is a leap year, and left out.
@@ -127,7 +127,7 @@ def _say_month(found: re.Match[str], language: SpokenLanguage) -> str | None:
 def _say_time(found: re.Match[str], language: SpokenLanguage) -> str | None:
     hour, minute = int(found.group(1)), int(found.group(2) or 0) if len(found.groups()) > 1 else 0
     times = language.data["times"]
-    # Zero o'clock is no English.
+    # Zero o'clock is not English.
     if hour > 24 or (hour == 24 and minute) or (hour == 0 and "zero" in times):
         return None
     template: str = times["clock"] if minute else times["full"]

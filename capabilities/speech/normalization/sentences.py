@@ -39,7 +39,7 @@ FIRST_INITIAL = re.compile(r"[^\W\d_]\.")
 FIRST_WORD = re.compile(r"\w+")
 NUMBER = re.compile(r"[(\[]?(?:\d|[IVXLC]+\b)")
 ORDINAL = re.compile(r"(?<!\w)(\w{1,10})\s+\d{1,3}\.\s*\Z")
-#: Where a clause ends. Not in 10,000 or 12:30.
+#: End of a clause; none in 10,000 or 12:30.
 CLAUSE_END = re.compile(r"(?:[,;:](?=\s)|[，、；：،؛—])\s*|\s[-–]\s+")
 
 SPACES = re.compile(r"\s+")

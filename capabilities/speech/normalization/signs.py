@@ -189,7 +189,7 @@ def _say_whole(found: re.Match[str], language: SpokenLanguage) -> str | None:
 
 
 def _say_range(found: re.Match[str], language: SpokenLanguage) -> str | None:
-    """Return 10 to 20 for 10–20. With a hyphen, both need about as many digits: 555-1234 is no range."""
+    """Return 10 to 20 for 10–20. With a hyphen, both need about as many digits: 555-1234 is not a range."""
     least, dash, most = re.fullmatch(r"(\S+?)\s?([–—-])\s?(\S+)", found.group()).groups()  # type: ignore[union-attr]
     if dash == "-" and (
         len(most) - len(least) not in ((0, 1) if len(least) <= 2 else (0,)) or len(least) > 4 or " " in found.group()

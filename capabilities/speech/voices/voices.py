@@ -15,12 +15,12 @@ from pipeline.errors import InvalidRequest
 from pipeline.offers.languages import base_language
 
 Gender = Literal["MALE", "FEMALE", "NEUTRAL"]
-#: How a voice sounds: like a person or a machine.
+#: The sound of a voice: like a person or a machine.
 Quality = Literal["natural", "robotic"]
 QUALITIES: tuple[Quality, ...] = ("natural", "robotic")
 #: The voices of espeak, so that the API lists and checks them while every worker is down.
 SHIPPED = Path(__file__).with_name("espeak_voices.json")
-#: Where most speakers of a language live (CLDR, likely subtags), unless the region is named like the language (de-DE).
+#: Region of most speakers of a language (CLDR, likely subtags), unless it is named like the language (de-DE).
 MAIN_REGION = {"ar": "EG", "bn": "BD", "en": "US", "pt": "BR", "sw": "TZ", "ta": "IN", "ur": "PK", "zh": "CN"}
 #: A language and a region, which stands for an accent; but zh-HK is Cantonese.
 REGIONAL = re.compile(r"(?!zh)([a-z]{2,3})-(?:[a-z]{2}|[0-9]{3})")

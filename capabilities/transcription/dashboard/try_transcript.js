@@ -133,7 +133,7 @@ export const bulk = {
   isLeast: true,
   file_name: "transcripts",
   uploads: true,
-  takes: (file) => (file.type && !/^(audio|video)\//.test(file.type) ? "This is no recording." : null),
+  takes: (file) => (file.type && !/^(audio|video)\//.test(file.type) ? "This is not a recording." : null),
   settings: (fields) => fields,
   async request([row], fields, account) {
     const [request, files] = await sized({ ...fields, response_format: "verbose_json" }, new File([row.file], row.name, { type: row.file.type }), account);

@@ -72,7 +72,7 @@ def render(transcript: Transcript, form: Format) -> str:
 
 
 def dialogue(transcript: Transcript) -> str:
-    """Return what was said with a paragraph for each turn, which begins with its speaker."""
+    """Return the text with a paragraph for each turn, which begins with its speaker."""
     turns = groupby(transcript.segments or (), key=lambda segment: segment.speaker)
     return "\n\n".join(f"{speaker}: {join_texts(list(said), transcript.language)}" for speaker, said in turns)
 

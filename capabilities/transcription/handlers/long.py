@@ -18,7 +18,7 @@ PAUSE = timedelta(seconds=20)
 
 
 class LongTranscriptionHandler(TranscriptionHandler):
-    """Writes a transcript of a recording that is no file of the request."""
+    """Writes a transcript of a recording that is not a file of the request."""
 
     def carry_out(self, task: Task[RecordingInput]) -> Outcome[TranscriptFile]:
         try:

@@ -32,7 +32,7 @@ class Transcribed(BaseModel):
 
 
 def resumed(task: Task[RecordingInput], engine: Transcriber) -> Transcribed:
-    """Return what an earlier attempt stored, if the same engine and model made it; else an empty one."""
+    """Return the progress of an earlier attempt by the same engine and model, else an empty one."""
     begun = Transcribed.anew(task, engine)
     key = (task.checkpoint or {}).get("artifact")
     if key is None:

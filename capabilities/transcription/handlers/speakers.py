@@ -32,7 +32,7 @@ class SpeakersNotAvailable(InvalidRequest):
 
 
 class Speakers:
-    """Tells who speaks; its model is downloaded and loaded at first use."""
+    """Tells speakers apart; its model is downloaded and loaded at first use."""
 
     def __init__(self, resources: Resources) -> None:
         self._models = resources.settings.models
@@ -115,11 +115,11 @@ def _settled(speakers: list[int], segment: HeardSegment) -> list[int]:
 
 
 def speaker_at(start: float, end: float, turns: Sequence[Turn]) -> int:
-    """Return who speaks longest from `start` to `end`, or else nearest to it; 0 if nobody was found."""
+    """Return the speaker with most time from `start` to `end`, else the nearest; 0 if nobody was found."""
     overlaps = [min(end, turn.end) - max(start, turn.start) for turn in turns]
     return turns[max(range(len(turns)), key=overlaps.__getitem__)].speaker if turns else 0
 
 
 def name_of(speaker: int) -> str:
-    """Return what a speaker is called, who is counted from 0."""
+    """Return the name of a speaker, counted from 0."""
     return f"Speaker {speaker + 1}"

@@ -201,7 +201,7 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
         return engines, [code for engine in engines for code in engine.languages()]
 
     def offered(self) -> Offers:
-        """Return what the engines offer now."""
+        """Return the engines' current offers."""
         return Offers(tuple(self._family.offers()))
 
     def _transcribe(

@@ -157,7 +157,7 @@ class RecordingInput(Stored):
     keep_audio: bool = False
     upload: UUID | None = None
     url: str | None = None
-    #: How many people to tell apart; 0: as many as are heard; None: nobody asks.
+    #: Number of people to tell apart; 0: as many as are heard; None: not asked.
     speakers: int | None = None
 
     @property

@@ -32,7 +32,7 @@ export class PressroomError extends Error {
   }
 }
 
-/** Return the error for an answer that is no success; `address` has its method and URL. */
+/** Return the error for an answer without success; `address` has its method and URL. */
 export async function refusal(response: Response, address: string): Promise<PressroomError> {
   const text = await response.text().catch(() => "");
   let told: Record<string, unknown>;
@@ -55,6 +55,6 @@ export async function refusal(response: Response, address: string): Promise<Pres
 
 /** Return the error for an answer that Pressroom would not give. */
 export function notPressroom(address: string, status: number): PressroomError {
-  const message = "The server at that address is no Pressroom. Name the service by `url` or PRESSROOM_URL.";
+  const message = "The server at that address is not Pressroom. Name the service by `url` or PRESSROOM_URL.";
   return new PressroomError(message, "not_pressroom", { address, status });
 }

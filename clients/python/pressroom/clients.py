@@ -1,7 +1,6 @@
 """Clients: Pressroom for code that blocks, AsyncPressroom for asyncio. Both have the same methods."""
 
 from datetime import timedelta
-from types import TracebackType
 from typing import Any, Self
 
 import httpx2
@@ -111,9 +110,7 @@ class Pressroom(Methods, Blocking):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -139,9 +136,7 @@ class AsyncPressroom(Methods, Awaiting):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:

@@ -52,7 +52,7 @@ class ConnectionLost(PressroomError):
 
 
 class NotPressroom(PressroomError):
-    """The server is no Pressroom: the address is wrong, or a proxy answered."""
+    """The server is not Pressroom: the address is wrong, or a proxy answered."""
 
     code = "not_pressroom"
 

@@ -32,7 +32,7 @@ def find_url(url: str | None) -> str:
 def find_key(api_key: str | None, url: str, data: str | PathLike[str] | None = None) -> str:
     """Return the given key, else PRESSROOM_API_KEY, else the first key of a system on this machine.
 
-    That key, from the system's folder `data`, is sent to this machine only. Raises Unauthorized."""
+    The key from the system's folder `data` is sent to this machine only. Raises Unauthorized."""
     if found := api_key or os.environ.get(KEY_VARIABLE):
         return found.strip()
     for folder in sorted([Path(data)] if data else folders(), key=lambda folder: _address(folder) != url):

@@ -73,7 +73,7 @@ class Answer:
 
 def no_pressroom(status: int) -> NotPressroom:
     """Return the error for an answer that Pressroom would not give."""
-    return NotPressroom(f"The server at that address is no Pressroom. {OTHER_ADDRESS}", status=status)
+    return NotPressroom(f"The server at that address is not Pressroom. {OTHER_ADDRESS}", status=status)
 
 
 def given(fields: Fields) -> dict[str, Any]:

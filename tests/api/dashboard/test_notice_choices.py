@@ -48,7 +48,7 @@ def test_a_limit_that_is_none_is_refused_by_name(service: Service, api_database:
     payer = open_account(api_database)
     browser = sign_in(service, api_database, payer)
     browser.post(PATH, {"low_balance": credits})
-    assert f"{credits!r} is no number of credits" in browser.get(PATH).body.decode().replace("&#39;", "'")
+    assert f"{credits!r} is not a number of credits" in browser.get(PATH).body.decode().replace("&#39;", "'")
     assert api_database.run(read_low_balance(payer.account_id)) is None
 
 

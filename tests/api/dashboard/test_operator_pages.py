@@ -141,7 +141,7 @@ def test_processes_tell_of_themselves_and_a_pool_nobody_supervises_is_not_scaled
     assert refused.status == 303
     assert "was not started by `pressroom up`" in words_of(text_of(operator, "processes"))
     operator.post(f"{BASE}/processes/scale", {"pool": "synthesis", "processes": "257"})
-    assert "it goes from 0 to 256" in words_of(text_of(operator, "processes"))
+    assert "choose 0 to 256" in words_of(text_of(operator, "processes"))
     metrics = operator.get("/metrics").body.decode()
     assert 'pressroom_processes{program="synthesis <b>"} 1.0' in metrics
     assert 'pressroom_process_memory_bytes{program="synthesis <b>"}' in metrics
@@ -278,7 +278,7 @@ def test_an_account_gets_credits_and_gives_them_back_with_a_note(
     assert "invoice &lt;7&gt;" in words_of(text_of(operator, f"accounts/{client.account_id}"))
     assert "fewer than 9,999 credits to take back" in change("-9999")
     for wrong in ("0", "1.5", "many", "9" * 30, ""):
-        assert "is no number of credits" in change(wrong)
+        assert "is not a number of credits" in change(wrong)
     assert balance(api_database, client) == 2_500
 
 
@@ -387,7 +387,7 @@ def test_an_endpoint_is_added_tried_and_removed_and_its_key_never_shown(
 
     assert "has to begin with http" in change()
     assert "begin with http" in change(url="file:///etc/passwd")
-    assert "is no name" in change(url="http://10.0.0.7:11434/v1", name="Attic!")
+    assert "is not a valid name" in change(url="http://10.0.0.7:11434/v1", name="Attic!")
     assert "at least one use" in change(url="http://10.0.0.7:11434/v1", captions="")
     added = change(url="http://10.0.0.7:11434/v1")
     assert "attic is added." in added

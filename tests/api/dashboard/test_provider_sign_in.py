@@ -131,7 +131,7 @@ def test_an_address_that_proves_nothing_lets_nobody_in(site: Site, kind: str) ->
     browser = site.browser()
     refused = site.visit(name, browser)
     assert refused.status == 403
-    assert "Nobody here is linked" in refused.body.decode()
+    assert "No person here is linked" in refused.body.decode()
     assert (is_signed_in(browser), site.linked(), is_signed_in(site.here)) == (False, 0, True)
 
 

@@ -19,7 +19,7 @@ from capabilities.sites.connectors.connector import SiteFacts
 from pipeline.database import Database, Statement
 
 OWN = {"/dashboard/account", "/dashboard/sign-out", "/dashboard/invitation", "/dashboard/sign-in"}
-#: What only owners read and change, and what editors do beside viewers: by the beginning of a path.
+#: Paths that only owners read and change, and paths that editors use beside viewers, by their beginning.
 OWNERS = (
     "/account/audit", "/dashboard/indexing/sites", "/dashboard/keys", "/dashboard/operators", "/dashboard/people",
     "/keys",

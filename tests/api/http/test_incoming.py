@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from api.http import incoming
-from api.http.incoming import LEAST_RATE, Incoming
-from api.http.refusals import Refusal
+from api.http import request_context
+from api.http.connections import Refusal
+from api.http.request_context import LEAST_RATE, Incoming
 
 
 class Network:
@@ -26,7 +26,7 @@ class Network:
 
 def read(network: Network, monkeypatch: pytest.MonkeyPatch, *, pause: float = 0.0) -> int:
     """Read a body, with so long a pause after each piece; return its bytes."""
-    monkeypatch.setattr(incoming, "monotonic", lambda: network.now)
+    monkeypatch.setattr(request_context, "monotonic", lambda: network.now)
 
     async def read_all() -> int:
         body, size = Incoming(network), 0
@@ -41,7 +41,7 @@ def read(network: Network, monkeypatch: pytest.MonkeyPatch, *, pause: float = 0.
 def test_what_came_at_first_does_not_count_for_what_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
     network = Network((1.0, 100 * LEAST_RATE), *[(20.0, 1)] * 1_000)
 
-    with pytest.raises(Refusal, match="2 bytes have come within 40 seconds"):
+    with pytest.raises(Refusal, match="2 bytes have arrived within 40 seconds"):
         read(network, monkeypatch)
 
 
@@ -55,7 +55,7 @@ def test_time_in_which_nobody_reads_does_not_count(monkeypatch: pytest.MonkeyPat
 
 def test_a_body_that_was_given_up_is_read_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
     network = Network(*[(40.0, 1)] * 3)
-    monkeypatch.setattr(incoming, "monotonic", lambda: network.now)
+    monkeypatch.setattr(request_context, "monotonic", lambda: network.now)
 
     async def read_twice() -> Mapping[str, Any]:
         body = Incoming(network)

@@ -53,7 +53,7 @@ def test_a_span_of_days_has_its_first_and_its_last(service: Service, client: Pay
         ("from=2026-05-04&to=2026-05-05", [jobs[2], jobs[1]]),
         ("to=2026-05-03", [jobs[0]]),
         ("from=2026-05-05T23:59:59Z", [jobs[3], jobs[2]]),
-        ("to=2026-05-04T00:00:00Z", [jobs[0]]),  # a moment is no day: it is where the span ends
+        ("to=2026-05-04T00:00:00Z", [jobs[0]]),  # a moment is not a day: it is where the span ends
         ("from=2026-05-06T02:00:00%2B02:00", [jobs[3]]),
         ("from=2026-05-06T02:00:00+02:00", [jobs[3]]),
         ("from=2027-01-01", []),

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from api.services import searching
-from api.services.searching import Searches, SearchTooLong
+from api.services import offer_cache
+from api.services.offer_cache import Searches, SearchTooLong
 from pipeline.database import AsyncDatabase, Statement
 
 
@@ -28,7 +28,7 @@ async def with_searches(url: str, ask: Any) -> Any:
 def test_a_search_that_takes_too_long_is_given_up_and_others_go_on(
     api_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(offer_cache, "MOST_SECONDS", 0.2)
 
     async def ask(searches: Searches, database: AsyncDatabase) -> None:
         with pytest.raises(SearchTooLong, match="Narrow it"):

@@ -60,18 +60,25 @@ def spoken(resources: Resources) -> tuple[dict[str, bytes], list[SpokenPassage]]
     return stored, found
 
 
-def made(resources: Resources, spoken: Any, **fields: Any) -> tuple[MadeBook, bytes]:
-    stored, passages = spoken
+def book_of(passages: list[SpokenPassage], **fields: Any) -> BookFileInput:
     titles = ("Night & day", "Two")
     parts = tuple(
         BookPart(title=title, sounds=(one.artifact,), scripts=(one.script,), engines=one.engines)
         for title, one in zip(titles, passages, strict=True)
     )
-    given = BookFileInput(title='A "book" <1>', author="A & B", language="en", parts=parts, report=True, **fields)
+    return BookFileInput(title='A "book" <1>', author="A & B", language="en", parts=parts, report=True, **fields)
+
+
+def made(resources: Resources, spoken: Any, **fields: Any) -> tuple[MadeBook, bytes]:
+    stored, passages = spoken
+    return joined(resources, Store(book_of(passages, **fields), stored))
+
+
+def joined(resources: Resources, task: Store) -> tuple[MadeBook, bytes]:
     handler = BookFileHandler(resources)
     handler.setup()
-    (done,) = handler.run([Store(given, stored)])
-    return done.output, stored[done.output.artifact]
+    (done,) = handler.run([task])
+    return done.output, task.kept[done.output.artifact]
 
 
 def test_a_passage_has_its_sentences_with_their_times_whoever_speaks_them(spoken: Any) -> None:
@@ -207,3 +214,24 @@ def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if installed.returncode:
         tools.skip("npm", f"npm can't install {CHECKER}: {installed.stderr.strip()[-300:]}")
     return folder / "node_modules/.bin/epubcheck-ts"
+
+
+class Killed(Store):
+    """A task whose process ends after the first chapter."""
+
+    def progress(self, done: float, total: float, **beat: Any) -> None:
+        super().progress(done, total, **beat)
+        raise KeyboardInterrupt
+
+
+def test_another_attempt_goes_on_after_the_chapters_that_are_finished(resources: Resources, spoken: Any) -> None:
+    stored, passages = spoken
+    killed = Killed(book_of(passages, format="m4b"), dict(stored))
+    with pytest.raises(KeyboardInterrupt):
+        joined(resources, killed)
+    again = Store(killed.input, killed.kept)
+    again.checkpoint = json.loads(json.dumps(killed.checkpoint))
+    del again.kept[passages[0].artifact]  # the first chapter is not joined again
+
+    assert joined(resources, again)[1] == made(resources, spoken, format="m4b")[1]
+    assert not [key for key in again.kept if key.endswith(".sound")]

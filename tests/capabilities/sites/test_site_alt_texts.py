@@ -17,6 +17,7 @@ from capabilities.sites.changes import list_changes, review
 from capabilities.sites.commands.reviewing import read_decisions
 from capabilities.sites.connectors.wordpress import WordPress as Connector
 from capabilities.sites.runs import Run
+from pipeline.database.database import DatabaseUnavailable
 from pipeline.errors import InvalidRequest
 
 Pressroom = Callable[..., Ran]
@@ -269,6 +270,31 @@ def test_a_slow_site_keeps_its_run_claimed_and_an_undo_meanwhile_stops_the_writi
     assert others == [None]
     assert sent == ["A boat called boat0", ""]
     assert [site_wordpress.alt_text(one) for one in media] == ["", ""]
+
+
+def test_an_error_of_the_database_does_not_cut_off_a_write(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_site()
+    medium = site_wordpress.add_picture("boat1.jpg", picture(1))["id"]
+    run = begin(system)
+    monkeypatch.setattr("capabilities.sites.working.site_runs.KEEP", timedelta(seconds=0.1))
+    real, written = Connector.write, list[str]()
+
+    async def slow(site: Connector, target: str, values: Any) -> Any:
+        await asyncio.sleep(0.3)
+        written.append(target)
+        return await real(site, target, values)
+
+    def fail(run: Run) -> Any:
+        monkeypatch.setattr(Connector, "write", real)
+        raise DatabaseUnavailable("The database is away.")
+
+    monkeypatch.setattr(Connector, "write", slow)
+    monkeypatch.setattr(runs, "renew", fail)
+    assert write(system, run).state == "done"
+    assert len(written) == 1
+    assert site_wordpress.alt_text(medium) == "A boat called boat1"
 
 
 def test_a_revoked_password_stops_the_run_with_one_line_and_it_goes_on_with_a_new_one(

@@ -127,7 +127,7 @@ def test_user_info_of_somebody_else_is_refused(liar: LyingProvider) -> None:
     liar.documents["/.well-known/openid-configuration"]["userinfo_endpoint"] = f"{liar.issuer}/me"
     liar.documents["/me"] = {"sub": "bob", "email": "bob@example.com", "email_verified": True}
     departure = depart(liar.issuer)
-    with pytest.raises(PressroomError, match="somebody else"):
+    with pytest.raises(PressroomError, match="another person"):
         arrive(liar.issuer, liar.answer(departure.url), departure)
 
 

@@ -246,6 +246,7 @@ class Model:
             return False
         item.is_overdue = False
         item.captured = max(item.captured, min(credits or 0, item.price))
+        item.crashes = item.crashes if checkpoint in (None, item.checkpoint) else 0
         item.checkpoint = checkpoint or item.checkpoint
         return True
 

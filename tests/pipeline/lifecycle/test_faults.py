@@ -39,7 +39,7 @@ FAULTS = (
     )),
     Fault("an ended job may end again", (
         ("cancel", "IF v_state IN ('queued', 'running') THEN", "IF v_state IS NOT NULL THEN"),
-        ("settle", " AND j.finished_at IS NULL", ""),
+        ("settle", " AND j.state IN ('queued', 'running')", ""),
     )),
     Fault("credits earned are not checked against the price", (
         ("report", "least(greatest(v_outcome.credits, 0), i.price)", "v_outcome.credits"),

@@ -24,7 +24,7 @@ from pipeline.settings import Settings
 from pipeline.webhooks.events import MONITOR_CHANGED
 
 URL = "https://press.example.org"
-#: What becomes older as time passes.
+#: Columns that become older as time passes.
 MOMENTS = (
     "notice_choice.told_until", "notice_choice.next_at", "mail.next_at", "mail.created_at", "account.low_since",
     "job.finished_at", "audit_event.at",

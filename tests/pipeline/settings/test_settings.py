@@ -42,7 +42,7 @@ def test_a_misspelt_variable_is_an_error_with_the_nearest_name(
     misspelt: str, meant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(misspelt, "1")
-    with pytest.raises(InvalidSetting, match=f"{misspelt} is no setting. Did you mean {meant}\\?"):
+    with pytest.raises(InvalidSetting, match=f"{misspelt} is not a setting. Did you mean {meant}\\?"):
         Settings()
 
 
@@ -88,7 +88,7 @@ def test_a_file_elsewhere_is_read_when_it_is_named_and_missed_when_it_is_gone(
 ) -> None:
     file = empty_folder / "elsewhere.toml"
     monkeypatch.setenv("PRESSROOM_CONFIG", str(file))
-    with pytest.raises(InvalidSetting, match=r"elsewhere\.toml, which is no file"):
+    with pytest.raises(InvalidSetting, match=r"elsewhere\.toml, which is not a file"):
         Settings()
     file.write_text("log_level = 'DEBUG'")
     assert Settings().log_level == "DEBUG"
@@ -97,8 +97,8 @@ def test_a_file_elsewhere_is_read_when_it_is_named_and_missed_when_it_is_gone(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[api]\nprot = 1", "api.prot is no setting. Did you mean api.port?"),
-        ("[apy]\nport = 1", "apy is no setting. Did you mean api?"),
+        ("[api]\nprot = 1", "api.prot is not a setting. Did you mean api.port?"),
+        ("[apy]\nport = 1", "apy is not a setting. Did you mean api?"),
         ("[api\n", "can't be read"),
     ],
 )

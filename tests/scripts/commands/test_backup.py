@@ -93,7 +93,7 @@ def test_a_file_that_is_no_backup_changes_nothing(command_here: Callable[..., Ra
         archive.add(tmp_path / "text.tar", "artifacts/2026-01-01/x")
     for name in ("text.tar", "half.tar"):
         refused = command_here("restore", str(tmp_path / name), "--data", str(data))
-        assert (refused.code, "no complete backup" in refused.err) == (1, True)
+        assert (refused.code, "not a complete backup" in refused.err) == (1, True)
     assert list(artifacts.keys()) == []
 
 
@@ -104,4 +104,4 @@ def test_a_database_of_others_that_has_a_system_is_left_alone(command_here: Call
         file = tmp_path / "set.tar"
         assert command_here("backup", str(file), DATABASE_URL=server.url).code == 0
         refused = command_here("restore", str(file), DATABASE_URL=server.url)
-        assert (refused.code, "Make an empty one" in refused.err) == (1, True)
+        assert (refused.code, "Set it to an empty one" in refused.err) == (1, True)

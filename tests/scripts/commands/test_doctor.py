@@ -20,7 +20,7 @@ from pipeline.errors import PressroomError
 from pipeline.offers.offers import Offer, publish_offers
 from pipeline.operations.supervision import SupervisorSilent
 from pipeline.settings import Settings
-from scripts.doctor import engines, examination, servers
+from scripts.doctor import examination, servers
 from scripts.doctor.servers import check_disk, check_memory
 from workers.models.machine import Machine
 
@@ -144,7 +144,7 @@ def test_the_doctor_waits_once_for_a_database_that_is_away(
         return Database(url, **options)
 
     monkeypatch.setenv("DATABASE_URL", "postgresql://nobody@127.0.0.1:9/nothing")
-    for place in (doctor, servers, engines):
+    for place in (doctor, servers, examination):
         monkeypatch.setattr(place, "Database", counted)
     monkeypatch.setattr(servers, "PATIENCE", timedelta())
 

@@ -23,4 +23,4 @@ def test_only_what_there_is_is_paused(pressroom: Callable[..., Ran]) -> None:
     refused = pressroom("pause", "queue", "tts")
 
     assert refused.code == 1
-    assert "There is no queue 'tts'; there is vision" in refused.err
+    assert "There is no queue 'tts'; choose vision" in refused.err

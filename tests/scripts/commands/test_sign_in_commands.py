@@ -40,7 +40,7 @@ def test_an_email_belongs_to_one_account(pressroom: Callable[..., Ran], database
     assert again.code == 1
     assert "Another person has the e-mail ben@example.com" in again.err
     assert "Benjamin" not in pressroom("accounts", "list").out
-    assert "is no e-mail address" in pressroom("accounts", "create", "Bo", "--email", "bo").err
+    assert "is not an e-mail address" in pressroom("accounts", "create", "Bo", "--email", "bo").err
 
 
 def test_a_password_is_read_from_standard_input(

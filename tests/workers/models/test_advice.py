@@ -31,7 +31,7 @@ def chosen(machine: Machine) -> set[str]:
         (SERVER, {"whisper-small", "qwen3-vl-2b-gguf"}),
         (replace(SERVER, free_bytes=2 * 10**9), {"whisper-small", "smolvlm2-500m-gguf"}),
         (replace(SERVER, has_instructions=False), {"whisper-small"}),
-        (GPU, {"whisper-large-v3-turbo", "qwen3-vl-2b", "qwen3-4b", "flux2-klein-4b", "nsfw-detector"}),
+        (GPU, {"whisper-large-v3-turbo", "qwen3-vl-2b", "flux2-klein-4b", "nsfw-detector"}),
     ],
 )
 def test_of_alternatives_the_first_that_suits_the_machine_is_recommended(

@@ -62,7 +62,7 @@ def test_file_that_may_hold_a_program_or_lies_elsewhere_is_not_accepted(tmp_path
 
 @pytest.mark.parametrize("name", ["../up", ".hidden", "a/b", ""])
 def test_name_that_is_no_name_of_a_folder_is_not_accepted(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match="no name for a model"):
+    with pytest.raises(ValueError, match="not a name for a model"):
         read_catalogue(write(tmp_path, ENTRY.format(name=name, rest='files = [{ name = "a.onnx" }]')))
 
 

@@ -14,8 +14,8 @@ from hub import COMMIT, FakeHub
 
 from pipeline.errors import PressroomError
 from workers.models.catalogue import CatalogueModel, Hub
-from workers.models.exclusion import exclusive
 from workers.models.fetching import DiskFull, ModelAltered, NotFetchable, fetch
+from workers.models.lock_file import exclusive
 from workers.models.sources.hub import HubUnavailable
 from workers.models.store import PARTIAL, ModelStore
 
@@ -254,7 +254,7 @@ sys.path[:0] = sys.argv[3:]
 from alba import make_alba
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
-from workers.models.exclusion import exclusive
+from workers.models.lock_file import exclusive
 from workers.models.fetching import fetch
 from workers.models.store import ModelStore
 most = int(sys.argv[2])

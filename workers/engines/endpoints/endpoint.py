@@ -79,7 +79,7 @@ class EndpointEngine:
 
     @property
     def promise(self) -> str:
-        """Return what leaves this machine, and where it goes, for operators."""
+        """Return which work leaves this machine for which host, for operators."""
         return f"sends {SENT[self.use]} to {urlsplit(self.client.settings.url).netloc}"
 
     def offer(self) -> Mapping[str, Any]:

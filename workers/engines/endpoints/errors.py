@@ -77,7 +77,7 @@ class AnswerInvalid(EndpointFailed):
 
 
 def refusal(name: str, status: int, headers: Mapping[str, str], body: bytes, *, key: str | None) -> EndpointFailed:
-    """Return the error for a status that is no success, without the key if the server repeats it."""
+    """Return the error for a status that is not a success, without the key if the server repeats it."""
     said = _said(body)
     if key:
         said = said.replace(key, "***")

@@ -1,6 +1,7 @@
 """Engine: the common parts of engines that llama.cpp runs; those of one model share its process."""
 
 import importlib.util
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -46,7 +47,7 @@ class LlamaEngine:
         return self._settings.model
 
     def readiness(self) -> str | None:
-        """Return what is missing before the model can be loaded; None: nothing. Imports nothing of llama.cpp."""
+        """Return the model's missing needs; None: it can be loaded. Imports nothing of llama.cpp."""
         if self.model == OFF:
             return f"PRESSROOM_{self.family.upper()}__LLAMA__MODEL is {OFF}, so it is not used"
         if importlib.util.find_spec("xllamacpp") is None:
@@ -73,7 +74,7 @@ class LlamaEngine:
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """Return what the catalogue says of the model; nothing for one that it does not have."""
+        """Return the catalogue's entry of the model, if any."""
         known = read_catalogue().get(Path(self.model or "").name)
         return {} if known is None else known.details
 
@@ -114,3 +115,30 @@ def _sized(options: ServerOptions, size: int) -> ServerOptions:
         raise NotReady(f"{name} takes {gigabytes(needed)} of memory; {gigabytes(free)} are free")
     slots = 2 if free >= 2 * needed + SLOT_BYTES else 1
     return replace(options, slots=slots, context=SLOT_TOKENS * slots)
+
+
+_CHARACTER = r'([^"\\\x7F\x00-\x1F] | "\\" ["\\/bfnrt])'
+
+
+def grammar_of(schema: Mapping[str, Any]) -> str:
+    """Return the grammar of an object, array, enum or string; lengths of strings and arrays must be bounded."""
+    return f"root ::= {_rule(schema)}\n"
+
+
+def _rule(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return "(" + " | ".join(_literal(json.dumps(value, ensure_ascii=False)) for value in schema["enum"]) + ")"
+    if schema["type"] == "string":
+        return rf'"\"" {_CHARACTER}{{{schema["minLength"]},{schema["maxLength"]}}} "\""'
+    if schema["type"] == "array":
+        item = _rule(schema["items"])
+        return f'"[" {item} ({_literal(", ")} {item}){{{schema["minItems"] - 1},{schema["maxItems"] - 1}}} "]"'
+    parts = [
+        f"{_literal(('' if place == 0 else ', ') + json.dumps(name) + ': ')} {_rule(field)}"
+        for place, (name, field) in enumerate(schema["properties"].items())
+    ]
+    return f'"{{" {" ".join(parts)} "}}"'
+
+
+def _literal(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

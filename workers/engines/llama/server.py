@@ -169,7 +169,7 @@ class LlamaServer:
                     connection.sock.shutdown(socket.SHUT_RDWR)
                 if not is_late:
                     raise Stopped from None
-                # One that hangs in native code would never end.
+                # A request that hangs in native code would never end.
                 with self._lock:
                     self.stop()
                 seconds = self._answer_limit.total_seconds()

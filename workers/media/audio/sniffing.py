@@ -39,7 +39,7 @@ SIGNATURES = (
 )
 #: The packets of MPEG-TS, which broadcasts and cameras make, begin with this byte (ISO 13818-1).
 TS_SYNC = 0x47
-#: Where the first one is, and the distance to the next: cameras put a time of four bytes in front of each.
+#: Offset of the first, and distance to the next: cameras put a time of four bytes before each.
 TS_PACKETS = ((0, 188), (4, 192))
 #: So many in a row can't be chance.
 TS_IN_A_ROW = 5
@@ -50,7 +50,7 @@ MOST_CHUNKS, LONGEST_FRAME = 100, 1_500
 
 
 def sniff(file: IO[bytes]) -> str | None:
-    """Return ffmpeg's name for a file's format, or None when it is no audio format that is accepted."""
+    """Return ffmpeg's name for a file's format, or None when it is not an audio format that is accepted."""
     _, head = _untagged_head(file)
     for at, signature, name in SIGNATURES:
         if head.startswith(signature, at):

@@ -65,7 +65,7 @@ async def _download(
 
 
 def _check(answer: Opened, max_bytes: int) -> None:
-    """Refuse an answer that is no recording, before its body is read. Raises RecordingUrlFailed."""
+    """Refuse an answer that is not a recording, before its body is read. Raises RecordingUrlFailed."""
     name = shown(answer.url)
     if answer.status != 200:
         is_passing = answer.status in PASSING or answer.status >= 500

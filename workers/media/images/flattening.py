@@ -31,7 +31,7 @@ MAX_PROFILE_BYTES = 4 * 2**20
 SCALABLE = frozenset(("L", "RGB", "RGBA", "CMYK"))
 #: Rows of a strip after shrinking.
 STRIP_ROWS = 64
-#: A smaller transparent share is no background: the corners of a window, the soft edge of a shadow.
+#: A smaller transparent share is not a background: the corners of a window, the soft edge of a shadow.
 LEAST_TRANSPARENT = 0.02
 #: Greys to put behind a transparent picture; the first that hides nothing wins, since white would hide a white logo.
 GROUNDS = (255, 56, 128)

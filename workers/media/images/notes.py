@@ -26,7 +26,7 @@ MAX_NOTES = 20
 #: Dataset number of the caption (IPTC-IIM 4.2).
 IPTC_CAPTION = (2, 120)
 
-#: Elements whose content is no text.
+#: Elements whose content is not text.
 PROGRAMS = re.compile(r"<(script|style|template|iframe|object)\b.*?(?:</\1\s*>|$)", re.IGNORECASE | re.DOTALL)
 #: Signs of a program, a style sheet or data; a description has one at most in so many characters, and words.
 CODE = re.compile(r"[{}<>=\\|`^~]|\w\(|;(?=\s*(?:\}|$))|\":|[A-Za-z0-9+/=_-]{50}")
@@ -92,7 +92,7 @@ def clean(text: str) -> str:
 
 
 def is_description(text: str) -> bool:
-    """Return whether a text reads like one that a person wrote: it is no camera's default, and no program."""
+    """Return whether a text reads like one that a person wrote: it is not a camera's default, and no program."""
     signs = len(CODE.findall(text))
     reads = not signs or (" " in text and signs * CHARACTERS_PER_SIGN < len(text))
     return bool(text) and reads and not is_default(text)

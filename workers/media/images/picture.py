@@ -67,7 +67,7 @@ def measure(data: bytes) -> Measures:
         with Image.open(io.BytesIO(data), formats=list(SHOWN)) as image:
             return Measures(*SHOWN[image.format or ""], *image.size)
     except (OSError, ValueError) as error:
-        raise ValueError(f"{len(data):,} bytes are no PNG, JPEG or WebP.") from error
+        raise ValueError(f"{len(data):,} bytes are not PNG, JPEG or WebP.") from error
 
 
 class Undecodable(Exception):

@@ -3,20 +3,21 @@
 import importlib.util
 import io
 import threading
+import tomllib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from PIL import Image, ImageFile, TiffImagePlugin
 
-from pipeline.downloads.images import ImageFailure, ImageTooLarge, ImageUndecodable
+from pipeline.downloads.images import FORMATS, ImageFailure, ImageTooLarge, ImageUndecodable
 from workers.engines import malloc
 from workers.media.images.flattening import flatten, shrink_factor
 from workers.media.images.notes import read_notes
 from workers.media.images.picture import Picture, Undecodable, decoding
-from workers.media.images.sniffing import formats_of
 
 #: Larger pictures are decoded one at a time: each takes some hundred megabytes for a moment.
 BIG_PIXELS = 12_000_000
@@ -36,7 +37,7 @@ _big = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class PictureLimits:
-    """How large an image may be."""
+    """The largest image that is read."""
 
     max_pixels: int
     max_side: int
@@ -155,3 +156,45 @@ def _raise_warnings() -> None:
     warnings.filterwarnings("error", category=UserWarning, module=r"PIL\.")
     warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
     warnings.filterwarnings("ignore", "Image appears to be a malformed MPO file", category=UserWarning)
+
+
+#: Bytes read of a file that is not a picture, to say what it is.
+HEAD_BYTES = 1_024
+
+SVG = "an SVG drawing, which has no pixels; export it as PNG"
+PAGE = "a web page, not an image; use the address of the image itself"
+_FILE = tomllib.loads(Path(__file__).with_name("signatures.toml").read_text("utf-8"))
+
+
+def _table(name: str) -> list[tuple[int, bytes, str]]:
+    return [(at, signature.encode("latin-1"), what) for at, signature, what in _FILE[name]]
+
+
+#: Offset, bytes at it, and Pillow's names of the format.
+SIGNATURES = _table("formats")
+#: The same for other files, with their description.
+OTHERS = _table("others")
+
+
+def formats_of(body: bytes) -> Sequence[str]:
+    """Return Pillow's names for a file's format. Raises ImageUndecodable, which says what the file is."""
+    for at, signature, formats in SIGNATURES:
+        if body.startswith(signature, at):
+            return formats.split()
+    raise ImageUndecodable(f"The file is {_what(body)}. {FORMATS} are accepted.")
+
+
+def _what(body: bytes) -> str:
+    if not body:
+        return "empty"
+    for at, signature, what in OTHERS:
+        if body.startswith(signature, at):
+            return what
+    text = body[:HEAD_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if b"<svg" in text:
+        return SVG
+    if text.startswith((b"<!doctype html", b"<html", b"<head", b"<body")) or b"<html" in text:
+        return PAGE
+    if text.startswith((b"<", b"{", b"[")):
+        return "text (XML or JSON), not an image"
+    return "not an image that can be read"

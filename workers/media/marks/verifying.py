@@ -7,12 +7,12 @@ from typing import IO, Any, get_args
 
 from pipeline.kind import Origin
 from pipeline.log import get_logger
-from pipeline.marks.verified import Status, Verified
+from pipeline.marks.receipts import Status, Verified
 from workers.media.marks.marking import ASSERTION, SOURCES
 
 log = get_logger(__name__)
 
-#: How the formats that can carry a manifest begin, from which byte on.
+#: First bytes of the formats that can carry a manifest, and their offset.
 BEGINNINGS: tuple[tuple[int, bytes, str], ...] = (
     (8, b"WAVE", "audio/wav"),
     (8, b"WEBP", "image/webp"),

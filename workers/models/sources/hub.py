@@ -35,7 +35,7 @@ class Unusable(HubUnavailable):
 
 
 def hub_errors() -> tuple[type[Exception], ...]:
-    """Return what huggingface_hub raises: errors of its HTTP library, and of answers that are none of a hub's."""
+    """Return the exceptions of huggingface_hub: of its HTTP library, and for answers that no hub gives."""
     from httpx2 import HTTPError, InvalidURL
 
     return HTTPError, InvalidURL, OSError, ValueError, LookupError, TypeError, AttributeError
@@ -75,7 +75,7 @@ class Repository:
             return str(info.sha), [file for file in files if is_safe(file.name) and self._is_wanted(file.name)]
 
     def describe(self, path: str, revision: str) -> RemoteFile:
-        """Return what the hub says about a file. Raises HubUnavailable."""
+        """Return the hub's entry of a file. Raises HubUnavailable."""
         with self._translated(path):
             from huggingface_hub import get_hf_file_metadata, hf_hub_url
 

@@ -124,7 +124,7 @@ class Shelf:
 
 
 def _reason(told: str) -> str:
-    """Return what a client says of its failure, in one line: its errors, or else its last words."""
+    """Return a client's failure in one line: its errors, or else its last words."""
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().startswith(("error:", "npm error", "npm err!"))]
     return " ".join(errors or lines[-1:])[:LONGEST_REASON].rstrip(".") or "it gives no reason"

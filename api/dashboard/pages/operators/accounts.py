@@ -9,8 +9,7 @@ import falcon.asgi
 from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolation
 
 from api.dashboard.forms import Form, read_form
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import neighbours, redirect, render
+from api.dashboard.rendering import NavigationSection, Page, neighbours, redirect, render
 from api.http.address import base_url
 from api.http.parameters import OFFSET, text
 from api.services.resource import Resource
@@ -152,12 +151,12 @@ class OperatorAccountPage(Resource):
         except CheckViolation as error:
             raise InvalidRequest(f"The account has fewer than {-granted:,} credits to take back.") from error
         except NumericValueOutOfRange as error:
-            raise InvalidRequest("The balance would be larger than it can be.") from error
+            raise InvalidRequest("The balance would exceed the most that an account can have.") from error
         return f"The balance is now {balance or 0:,} credits."
 
     async def _set_tier(self, account: AccountSummary, tier: str) -> str:
         if tier not in TIERS:
-            raise InvalidRequest(f"There is no tier {tier[:20]!r}; there is {', '.join(TIERS)}.")
+            raise InvalidRequest(f"There is no tier {tier[:20]!r}; choose {', '.join(TIERS)}.")
         await self._services.database.run(lifecycle.change_tier(account.id, tier))
         return f"The account is now in the tier {tier}; its limits change within seconds."
 
@@ -177,7 +176,7 @@ async def make_account(services: Services, form: Form) -> tuple[UUID, str]:
     if not 0 < len(name) <= MAX_NAME or not name.isprintable():
         raise InvalidRequest(f"The name has {len(name)} characters; it has to have 1 to {MAX_NAME}, on one line.")
     if tier not in TIERS:
-        raise InvalidRequest(f"There is no tier {tier[:20]!r}; there is {', '.join(TIERS)}.")
+        raise InvalidRequest(f"There is no tier {tier[:20]!r}; choose {', '.join(TIERS)}.")
     balance = read_credits(form.text("credits")) if form.text("credits", "0") != "0" else 0
     if balance < 0:
         raise InvalidRequest("An account can't begin with fewer than 0 credits.")
@@ -189,7 +188,7 @@ async def make_account(services: Services, form: Form) -> tuple[UUID, str]:
     except UniqueViolation as error:
         raise Conflict(f"Another person has the e-mail {email}.") from error
     except NumericValueOutOfRange as error:
-        raise InvalidRequest("The balance would be larger than it can be.") from error
+        raise InvalidRequest("The balance would exceed the most that an account can have.") from error
     return opened.id, token
 
 
@@ -212,5 +211,5 @@ def read_credits(text: str) -> int:
     plain = text.replace(",", "").replace("_", "")
     digits = plain.removeprefix("-").removeprefix("+")
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_DIGITS) or not int(digits):
-        raise InvalidRequest(f"{text[:30]!r} is no number of credits: write 500, or -500 to take unspent ones back.")
+        raise InvalidRequest(f"{text[:30]!r} is not a number of credits: write 500, or -500 to take unspent ones back.")
     return int(plain)

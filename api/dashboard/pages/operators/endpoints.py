@@ -36,7 +36,7 @@ class Endpoints(OperatorForm):
                 await run(forget_offers([name]))
                 return f"{name} and its key are removed. Pools leave it within seconds."
             case "try" | "remove":
-                raise NotFound(f"No endpoint {name[:40]!r} was added here. Those of the file or the environment stay.")
+                raise NotFound(f"No endpoint {name[:40]!r} was added here. Remove others in the file or environment.")
             case other:
                 raise InvalidRequest(f"There is no change {other[:20]!r}.")
 
@@ -44,7 +44,7 @@ class Endpoints(OperatorForm):
         endpoint, key = read_endpoint(form), form.text("key")
         offered = {offer.engine for offer in await self._services.database.run(read_offers())}
         if not NAME.fullmatch(name):
-            raise InvalidRequest(f"{name[:40]!r} is no name: use up to 32 lowercase letters, digits and _.")
+            raise InvalidRequest(f"{name[:40]!r} is not a valid name: use up to 32 lowercase letters, digits and _.")
         if name in offered or name in self._services.settings.endpoints:
             raise Conflict(f"There is an engine {name} already. Give the endpoint another name.")
         sealed = SecretBox(self._services.settings).seal(key.encode()) if key else None

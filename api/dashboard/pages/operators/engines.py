@@ -5,10 +5,9 @@ from itertools import groupby
 
 import falcon.asgi
 
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.operators.endpoints import list_endpoints
 from api.dashboard.pages.operators.processes import read_running
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.services.resource import Resource
 from pipeline.offers.offers import Breaker
 from pipeline.operations.engines import read_engines

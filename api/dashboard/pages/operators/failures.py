@@ -5,9 +5,8 @@ from uuid import UUID
 import falcon.asgi
 
 from api.dashboard.forms import Form, OperatorForm
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.operators.queues import PERIOD, PERIODS
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.services.resource import Resource
 from pipeline.errors import InvalidRequest, NotFound
 from pipeline.operations.failures import MOST_JOBS, read_failures
@@ -60,7 +59,7 @@ class MassChanges(OperatorForm):
                 raise InvalidRequest("There is no such change.") from None
             if not is_stopped:
                 raise NotFound("That change has ended already.")
-            return "It is stopped. What was changed stays changed."
+            return "It is stopped. Jobs that it changed stay changed."
         await run(request_change(*read_filter(change, {name: form.text(name) for name in CONDITIONS})))
         done = "cancelled" if change == "cancel" else "retried"
         return f"All jobs that match are being {done}; see below how far it is."

@@ -6,9 +6,8 @@ from typing import Any
 import falcon.asgi
 
 from api.dashboard.forms import Form, OperatorForm, read_form
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.operators.processes import read_running
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.services.resource import Resource
 from api.services.services import Services
 from pipeline.errors import InvalidRequest, NotFound, ServiceUnavailable

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import falcon.asgi
 
 from api.dashboard.forms import Form, OperatorForm
-from api.dashboard.page import NavigationSection, Page
-from api.dashboard.rendering import render
+from api.dashboard.rendering import NavigationSection, Page, render
 from api.services.resource import Resource
 from api.services.services import Services
 from pipeline.errors import InvalidRequest, NotReady, PressroomError
@@ -70,7 +69,7 @@ def read_size(form: Form) -> tuple[str, int]:
     """Return which pool is to have how many processes. Raises InvalidRequest."""
     number = form.text("processes")
     if not (number.isascii() and number.isdecimal() and len(number) < 9 and int(number) <= MAX_PROCESSES):
-        raise InvalidRequest(f"{number[:20]!r} is no number of processes: it goes from 0 to {MAX_PROCESSES}.")
+        raise InvalidRequest(f"{number[:20]!r} is not a number of processes: choose 0 to {MAX_PROCESSES}.")
     return form.text("pool"), int(number)
 
 

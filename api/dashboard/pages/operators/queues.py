@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 import falcon.asgi
 
 from api.dashboard.forms import Form, OperatorForm
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.plots import Plot, bar_plot, line_plot
-from api.dashboard.rendering import is_page, render
+from api.dashboard.rendering import NavigationSection, Page, is_page, render
 from api.http.parameters import choice
 from api.services.resource import Resource
 from pipeline.errors import InvalidRequest

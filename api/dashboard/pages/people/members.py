@@ -6,9 +6,8 @@ import falcon.asgi
 
 from api.dashboard.forms import Form, read_form
 from api.dashboard.members import change_role, read_role, remove
-from api.dashboard.page import NavigationSection, Page
 from api.dashboard.pages.links.invitation import INVITATION
-from api.dashboard.rendering import redirect, render
+from api.dashboard.rendering import NavigationSection, Page, redirect, render
 from api.http.address import base_url
 from api.services.resource import Resource
 from pipeline.accounts.people import invite, list_invitations, list_people, withdraw
@@ -17,7 +16,7 @@ from pipeline.accounts.sessions import Session, make_token, read_email
 from pipeline.errors import Conflict, InvalidRequest, PressroomError
 
 PAGE = Page("/dashboard/people", "People", NavigationSection.ACCOUNT, order=60, icon="users")
-#: What each role may do, for people.
+#: Each role in a sentence.
 ROLES = {
     Role.VIEWER: "sees jobs, results and usage",
     Role.EDITOR: "does all work",

@@ -17,8 +17,7 @@ from pipeline.accounts.sessions import EmailInvalid, Person, find_person, find_p
 from pipeline.accounts.sign_in import set_password
 from pipeline.errors import NotFound
 from pipeline.factors.held import has_factor
-from pipeline.factors.identities import count_identities, find_identity, link_identity
-from pipeline.factors.providers import Identity, Provider
+from pipeline.factors.providers import Identity, Provider, count_identities, find_identity, link_identity
 from pipeline.factors.steps import Step
 
 PROVIDER = f"{SIGN_IN}/provider"
@@ -72,7 +71,7 @@ class FromProvider(_AtProvider):
         person = await self._whose(identity)
         if person is None:
             raise NotSignedIn(
-                f"Nobody here is linked with this identity at {self._provider.name}. Sign in another way, and link it"
+                f"No person here is linked to this identity at {self._provider.name}. Sign in another way, and link it"
                 " on your page Account."
             )
         await self._let_in(req, resp, await self._in_same_account(req, person), step.content["next"])

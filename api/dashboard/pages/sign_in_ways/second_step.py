@@ -57,7 +57,7 @@ class SecondStep(SigningIn):
         redirect(req, resp, step.content["next"])
 
     async def _person(self, step: Step | None) -> Person | None:
-        """Return who a step is of, as they were before the factor is checked."""
+        """Return the person of a step, as they were before the factor is checked."""
         if step is None or step.person_id is None:
             return None
         person = await self._services.database.run(find_person_by_id(step.person_id))

@@ -79,7 +79,7 @@ def _page(slug: str) -> tuple[TryPage, Bulk]:
 
 
 def _labels(page: TryPage, bulk: Bulk) -> dict[str, str]:
-    """Return what readers call the fields that a list fills."""
+    """Return the labels of the fields that a list fills."""
     plain = {name: name.replace("_", " ").capitalize() for name in bulk.columns}
     return {name: bulk.labels.get(name) or page.labels.get(name) or plain[name] for name in bulk.columns}
 

@@ -84,7 +84,7 @@ def palette_of(image: Image.Image, opaque: Image.Image | None = None) -> Dominan
         return without_background
     # Averaging mixes thin strokes and letters with their ground, and the mixture may have another name.
     sharp = _shares(nearest(np.asarray(shrunk(image, PICKED_SIDE, Image.Resampling.NEAREST))))
-    # Grey that is only the average of coloured grain is no background.
+    # Grey that is only the average of coloured grain is not a background.
     return DominantColours(_families(sharp), NAMES[outer]) if sharp[outer] >= LEAST_BACKGROUND else without_background
 
 

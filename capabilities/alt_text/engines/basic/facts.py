@@ -7,9 +7,10 @@ from PIL import Image
 
 from capabilities.alt_text.engines.basic.colours import palette_of, shrunk
 from capabilities.alt_text.engines.basic.texts import (
+    MOSTLY_KNOWN,
     Block,
     blocks_of,
-    is_word,
+    known_share,
     stands_out,
     without_corners,
     without_marks,
@@ -82,8 +83,8 @@ def texture_of(image: Image.Image) -> Texture:
 
 #: Confidence in drafts: in colours, and in a plain area.
 COLOUR_CONFIDENCE, PLAIN_CONFIDENCE = 0.25, 0.4
-#: Confidence in a text is the reader's times this. A scene shows more than its text: never above 0.5.
-TEXT_FACTOR, SCENE_FACTOR = 0.9, 0.5
+#: Confidence in a text is the reader's times this; with an unknown word, or in a scene, which shows more, below 0.5.
+TEXT_FACTOR, UNSURE_FACTOR = 0.9, 0.49
 #: Letters of a scene that are smaller, as a share of the height, stand on something that it shows: on a bus, a badge.
 LEAST_SIGN = 0.06
 #: A picture without a pixel as opaque as this, of 255, is empty.
@@ -122,7 +123,8 @@ def find_facts(picture: Picture, reader: Reader, page: frozenset[str]) -> Facts:
     worth = without_marks(lines)
     blocks = blocks_of(worth if noun == "document" else without_corners(worth), page)
     is_scene = not texture.is_flat and picture.opaque is None and noun != "document"
-    has_subject = _has_subject(blocks, is_scene=is_scene)
+    known = known_share((block.text for block in blocks), page)
+    has_subject = known >= MOSTLY_KNOWN and (noun == "document" or _has_subject(blocks, is_scene=is_scene))
     is_plain = texture.is_plain and not lines
     is_empty = picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_OPAQUE:])
     confidence = PLAIN_CONFIDENCE if is_plain else COLOUR_CONFIDENCE
@@ -130,7 +132,7 @@ def find_facts(picture: Picture, reader: Reader, page: frozenset[str]) -> Facts:
         noun=noun,
         blocks=blocks,
         has_subject=has_subject,
-        confidence=_confidence(blocks, is_scene=is_scene) if has_subject else confidence,
+        confidence=_confidence(blocks, is_sure=known == 1.0 and not is_scene) if has_subject else confidence,
         # The largest colour of a scene is the sky or a wall, and no ground that something stands on.
         colours=palette.main if is_scene else palette.shown,
         paper=None if is_scene or palette.background in palette.shown else palette.background,
@@ -142,7 +144,7 @@ def find_facts(picture: Picture, reader: Reader, page: frozenset[str]) -> Facts:
 
 
 def _noun_of(lines: Sequence[TextLine], texture: Texture) -> str:
-    """Return what a picture may be called for certain: what a camera made and what was painted look alike."""
+    """Return the safe name for a picture: photos and paintings look alike."""
     if _is_running_text(lines):
         return "document"
     return "grey" if texture.is_photographic and texture.is_grey else "picture"
@@ -163,10 +165,10 @@ def _goes_on(above: TextLine, below: TextLine) -> bool:
 def _has_subject(blocks: Sequence[Block], *, is_scene: bool) -> bool:
     """Return whether the texts say what the picture is about: labels, or a badge in a scene, do not."""
     if is_scene:
-        return any(block.height >= LEAST_SIGN and is_word(block.text) for block in blocks)
+        return stands_out(blocks) and any(block.height >= LEAST_SIGN for block in blocks)
     return stands_out(blocks)
 
 
-def _confidence(blocks: Sequence[Block], *, is_scene: bool) -> float:
+def _confidence(blocks: Sequence[Block], *, is_sure: bool) -> float:
     read = sum(block.score * block.weight for block in blocks) / sum(block.weight for block in blocks)
-    return round(min(read, 1.0) * (SCENE_FACTOR if is_scene else TEXT_FACTOR), 3)
+    return round(min(read, 1.0) * (TEXT_FACTOR if is_sure else UNSURE_FACTOR), 3)

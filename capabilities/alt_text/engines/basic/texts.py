@@ -2,9 +2,11 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from capabilities.alt_text.engines.basic.wording import LANGUAGES
 from capabilities.alt_text.engines.text.cleaning import clean
 from workers.engines.ocr import TextLine, rows_of
 
@@ -24,21 +26,31 @@ ASIDE, NEAR_EDGE = 0.28, 0.12
 #: Text in a corner matters if its letters are as high as this share of the highest; or, alone, of the picture.
 LARGE, LARGE_ALONE = 0.7, 0.09
 LEAST_LETTERS = 3
-#: A vowel, and no six consonants on end, as misread leaves and fabric have.
-PRONOUNCED = re.compile(r"^(?!.*[bcdfghjklmnpqrstvwxz]{6}).*[aeiouyà-æè-ïò-öø-ýœ]", re.IGNORECASE)
-#: Captions of buttons or of a legend, read as one: letters turn from small to capital twice in a word.
-GLUED = re.compile(r"[^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ][^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ]")
+WORD = re.compile(r"[^\W\d_]+")
+#: Least share of a text's words that must be known; the others may be names, or misread.
+MOSTLY_KNOWN = 0.75
 
 
-def is_word(text: str) -> bool:
-    """Return whether a text has a word, with a vowel as in Latin languages, and not only letters of a key.
+@cache
+def _known_words() -> frozenset[str]:
+    """Return the usual words of the languages that `basic` writes: a quarter of a million."""
+    # Here, since it takes a tenth of a second.
+    from wordfreq import get_frequency_dict
 
-    One ideogram may be a word."""
-    return any(
-        (sum(map(str.isalpha, word)) >= LEAST_LETTERS and PRONOUNCED.search(word))
-        or any(letter >= "\u3040" for letter in word)
-        for word in text.split()
-    )
+    return frozenset(word for language in LANGUAGES for word in get_frequency_dict(language, "small"))
+
+
+def known_share(texts: Iterable[str], page: frozenset[str] = frozenset()) -> float:
+    """Return the share of words that are in a list or on the page, from 0 to 1; ideograms count as known.
+
+    Misread letters, leaves and glued captions of buttons are no words."""
+    words = [word for text in texts for word in WORD.findall(text.casefold()) if _counts(word)]
+    known = [word[0] >= "\u3040" or word in page or word in _known_words() for word in words]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _counts(word: str) -> bool:
+    return len(word) >= LEAST_LETTERS or word[0] >= "\u3040"
 
 
 def without_marks(lines: Sequence[TextLine]) -> list[TextLine]:
@@ -74,6 +86,8 @@ STRAY = re.compile(r"(?<=[.!?…])['\"’”]+\Z")
 STEP = 1.4
 #: A first line of this share of the largest letters' height may be the title; and the words of a phrase.
 TITLE_SIZE, PHRASE = 0.85, 3
+#: Most texts of a poster; a window or a diagram has more.
+FEW = 4
 #: Letters that are larger than all others by this ratio stand out.
 LARGER = 1.15
 
@@ -89,7 +103,7 @@ class Block:
 
 
 def blocks_of(lines: Sequence[TextLine], page: frozenset[str] = frozenset()) -> list[Block]:
-    """Return the blocks of text in the order of reading, without single letters, duplicates and glued captions.
+    """Return the blocks of text in the order of reading, without single letters, duplicates and what is no word.
 
     `page` has the words around the picture, in small letters."""
     groups: list[list[TextLine]] = []
@@ -106,20 +120,20 @@ def blocks_of(lines: Sequence[TextLine], page: frozenset[str] = frozenset()) -> 
     for row in rows_of(list(by_first)):
         for first in row:
             block = _block(by_first[first], page)
-            if is_word(block.text) or _is_number(block.text):
+            if known_share([block.text], page) or _is_number(block.text):
                 blocks.setdefault(block.text.casefold(), block)
     numbers = [block for block in blocks.values() if _is_number(block.text)]
     unwanted = numbers if len(numbers) > MOST_NUMBERS else []
-    return [block for block in blocks.values() if block not in unwanted and not GLUED.search(block.text)]
+    return [block for block in blocks.values() if block not in unwanted]
 
 
 def stands_out(blocks: Sequence[Block]) -> bool:
-    """Return whether texts say what a picture is about: one is alone, is larger than all others, or is a phrase.
+    """Return whether texts say what a picture is about: one is larger than all others, or they are few and a phrase.
 
-    Labels, such as those of an axis or of buttons, are single words of one size."""
-    worded = [block for block in blocks if is_word(block.text)]
+    Labels, such as those of an axis, a window or a diagram, are many and of one size."""
+    worded = [block for block in blocks if not _is_number(block.text)]
     first, *others = sorted((block.height for block in worded), reverse=True) or [0.0]
-    is_phrase = any(len(block.text.split()) >= PHRASE for block in worded)
+    is_phrase = any(len(block.text.split()) >= PHRASE for block in worded) and len(worded) <= FEW
     return bool(worded) and (is_phrase or first >= LARGER * max(others, default=0.0))
 
 

@@ -26,7 +26,7 @@ class Wording:
 
     @property
     def marks(self) -> int:
-        """How many characters a quotation in a list needs besides its text."""
+        """Characters that a quotation in a list needs besides its text."""
         return len(self["opening"] + self["closing"]) + 2
 
     def quoted(self, texts: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ def messages_of(
 ) -> list[Mapping[str, Any]]:
     """Return the messages. The instructions stand before the picture, so that servers cache their prefix.
 
-    All in the user's turn: some templates have no other, or lose a system message that is no list."""
+    All in the user's turn: some templates have no other, or lose a system message that is not a list."""
     faults, read = (look.faults, look.read) if look else ((), None)
     question = picture_question(request.language, request.hints, faults=faults, read=read)
     content = [

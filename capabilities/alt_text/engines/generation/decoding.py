@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 from workers.engines import Stopped
@@ -117,9 +116,7 @@ class ImageFeatureCache:
     def __enter__(self) -> None:
         self._kept = None
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._kept = None
 
     def _features(self, *positional: Any, **named: Any) -> Any:

@@ -95,7 +95,7 @@ def _shaped(texts: Judged) -> Captions | PressroomError:
 def _caption(mode: Mode, said: Decoded, look: SecondLook) -> Caption:
     """Return a text as its mode promises, with its confidence. Raises NothingSaid, ModelFailed."""
     for fault in UNUSABLE.intersection(look.faults):
-        raise ModelFailed(f"The model's text can't be used, also at a second look: {FILE['faults'][fault]}.")
+        raise ModelFailed(f"The model's text can't be used, even after a second look: {FILE['faults'][fault]}.")
     confidence = round(confidence_of(said, look.faults, look.read), 4)
     if look.request.hints.allow_decorative and is_decorative(said.text):
         return Caption("", confidence, decorative=True)

@@ -14,7 +14,7 @@ Fault = Literal["empty", "long", "repeats", "unread", "copied", "language"]
 
 #: A text that is shortened to less than this share by leaving out its repetitions, repeats itself.
 LEAST_LEFT = 0.75
-#: Quotations of one sign are no reading; how like a quotation is what the reader found, so that it counts as found.
+#: A quotation of one sign does not count; how like a quotation is what the reader found, so that it counts as found.
 LEAST_QUOTED, ALIKE = 2, 0.75
 QUOTATION = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«\s*([^«»]+?)\s*»|\"([^\"]+)\"|「([^「」]+)」|『([^『』]+)』")
 #: Weights of the mean probability: no text reaches 0.9 unless OCR agrees.
@@ -29,7 +29,7 @@ def quotations(text: str) -> list[str]:
 
 
 def faults_of(said: Decoded, mode: Mode, read: Sequence[str] | None = None) -> list[Fault]:
-    """Return what is wrong with a text. `read` are the lines that OCR found; None: it has not looked."""
+    """Return the faults of a text. `read` are the lines that OCR found; None: it has not looked."""
     text = clean(said.text)
     faults: list[Fault] = []
     if sum(map(str.isalnum, text)) < LEAST_QUOTED:

@@ -46,7 +46,7 @@ def prompt_of(
 
 
 def json_instructions(modes: Sequence[Mode]) -> str:
-    """Return what a model is told before a picture of which it writes several texts as one JSON object."""
+    """Return the instructions before a picture of which a model writes several texts as one JSON object."""
     asked = [f'"{mode}": {FILE["prompts"][mode]}\n{_examples(mode)}' for mode in modes]
     return "\n\n".join([FILE["rules"].strip(), FILE["json"], *asked])
 
@@ -54,7 +54,7 @@ def json_instructions(modes: Sequence[Mode]) -> str:
 def picture_question(
     language: str, hints: Hints, *, faults: Sequence[Fault] = (), read: Sequence[str] | None = None
 ) -> str:
-    """Return what it is told after the picture."""
+    """Return the question after the picture."""
     asked = FILE["json_answer"].format(language=language_name(language))
     return "\n\n".join([*_about(hints, faults, read), asked])
 

@@ -145,7 +145,7 @@ def _cut_once(sentence: str) -> str:
 
 
 def _with_article(rest: str, language: str, preposition: str) -> str:
-    """Return what followed an opener with the article that it needs at the start of a sentence."""
+    """Return the rest after an opener, with the article that it needs at the start of a sentence."""
     if language != "de":
         return str(WORDS["articles"][language].get(preposition, "")) + rest
     article, space, others = rest.partition(" ")

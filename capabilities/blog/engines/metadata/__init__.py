@@ -9,13 +9,10 @@ from workers.engines import never
 #: In order of preference.
 ENGINES: Mapping[str, str] = {
     "llama": "capabilities.blog.engines.metadata.llm.llama:Llama",
-    "llm": "capabilities.blog.engines.metadata.llm.llm:Llm",
     "extractive": "capabilities.blog.engines.metadata.extractive.extractive:Extractive",
 }
 #: The setting of an endpoint that names its model of this family, and the engine on it.
 ENDPOINT_MODEL, ENDPOINT = "posts", "capabilities.blog.engines.metadata.llm.endpoint:EndpointWriter"
-#: Better where there is a GPU for them.
-FIRST_ON_GPU = ("llm",)
 #: Needs no model, and writes less well; its answers name a better engine.
 FALLBACK = "extractive"
 

@@ -1,10 +1,20 @@
 """Wording: descriptions of pictures in their post's language."""
 
-import json
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-_WORDS = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+#: By language: the words of each table, by their names.
+WORDS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    language: {
+        table: {name: row[column] for name, row in rows.items()}
+        for table, rows in _TABLES.items()
+        if table != "languages"
+    }
+    for column, language in enumerate(_TABLES["languages"])
+}
 
 #: Quotes within quotes, by the outer opening quote.
 INNER = {
@@ -33,6 +43,6 @@ def with_title(template: str, title: str) -> str:
     return template.replace("{title}", short.translate(INNER.get(opening, {})))
 
 
-def words_of(language: str) -> Any:
+def words_of(language: str) -> Mapping[str, Mapping[str, str]]:
     """Return a language's words, or the English ones."""
-    return _WORDS.get(language.lower().split("-")[0], _WORDS["en"])
+    return WORDS.get(language.lower().split("-")[0], WORDS["en"])

@@ -71,7 +71,7 @@ class KeyFiles:
         self._fetcher.close()
 
     def fault(self, key: SiteKey, site: SubmittedSite) -> SubmissionVerdict | None:
-        """Return what is wrong with a site's key file and how to mend it, or None if nothing is."""
+        """Return the fault of a site's key file with its remedy, or None."""
         try:
             found = self._fetcher.start(key.file(site)).result()
         except ImageFailure as error:
@@ -92,9 +92,9 @@ def _read(entry: str) -> tuple[str, SiteKey]:
     try:
         named = URL(f"https://{host.strip()}")
     except ValueError as error:
-        raise NotReady(f"{where}: this is no host. {EXAMPLE}") from error
+        raise NotReady(f"{where}: this is not a host. {EXAMPLE}") from error
     if named.path != "/" or not named.host or named.raw_query_string:
-        raise NotReady(f"{where}: this is no host. {EXAMPLE}")
+        raise NotReady(f"{where}: this is not a host. {EXAMPLE}")
     return named.host_port_subcomponent or "", SiteKey(_key(key.strip(), where))
 
 

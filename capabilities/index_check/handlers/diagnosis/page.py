@@ -28,7 +28,7 @@ ALL = "robots"
 AGENTS = frozenset((ALL, "googlebot", "bingbot", "msnbot"))
 #: Words that keep a page out of an index; `none` is noindex and nofollow.
 FORBIDDING = frozenset(("noindex", "none"))
-#: Directives with a value behind a colon, which are no names of crawlers.
+#: Directives with a value behind a colon, which are not names of crawlers.
 VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 NAMED = re.compile(r"\s*([\w-]+)\s*:(.*)", re.DOTALL)
 MAX_SHOWN = 2_048

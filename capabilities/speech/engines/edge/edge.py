@@ -81,7 +81,7 @@ class Edge(Synthesizer):
         return None
 
     def setup(self) -> None:
-        """Load what is local, and start to probe in the background. Raises NotReady."""
+        """Load the local parts, and start to probe in the background. Raises NotReady."""
         if needs := self.readiness():
             raise NotReady(needs)
         load_sonic()

@@ -41,7 +41,7 @@ class NeuralVoice(ABC):
     most_phonemes: int
     #: Speeds that it renders itself; Sonic does the rest. A slow network renders a text once, at its natural pace.
     native_speeds: tuple[float, float] = (0.5, 2.0)
-    #: True if its durations tell the length at another speed. Where the silence around a sentence is cut off, they miss
+    #: True if its durations tell the length at another speed. Without the silence around a sentence, they miss
     #: it by a tenth of a second per sentence, so the natural length is measured.
     tells_length: bool
     #: Seconds of silence after a sentence, added to the network's own.

@@ -196,7 +196,7 @@ class NeuralSynthesizer(Synthesizer):
             raise EngineUnavailable(f"The voice {voice} can't be loaded: {error.message}") from error
 
     def _load(self, voice: str) -> NeuralVoice:
-        """Load a voice. One that fails is not offered until the next refresh. Raises NotReady."""
+        """Load a voice. After a failure it is not offered until the next refresh. Raises NotReady."""
         try:
             if (found := self._offered.get(voice)) is None:
                 raise NotReady("its model is no longer on this machine")

@@ -58,7 +58,7 @@ def groupings(vectors: Floats, most: int) -> Iterator[NDArray[np.int64]]:
         row = _losses(means, sizes, kept)
         losses[kept] = losses[:, kept] = row
         losses[gone] = losses[:, gone] = least[gone] = np.inf
-        # Whose nearest has changed looks again; to others the merged group may have come nearer.
+        # A group whose nearest has changed looks again; the merged group may have come nearer to others.
         stale = np.flatnonzero((sizes > 0) & ((nearest == kept) | (nearest == gone) | (np.arange(total) == kept)))
         nearest[stale] = losses[stale].argmin(axis=1)
         least[stale] = losses[stale, nearest[stale]]

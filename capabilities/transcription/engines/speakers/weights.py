@@ -54,11 +54,11 @@ class _Reader(pickle.Unpickler):
         self._storages = storages
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return what a name means. Raises UnpicklingError."""
+        """Return the object of a name. Raises UnpicklingError."""
         try:
             return self.KNOWN[module, name]
         except KeyError:
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of a tensor") from None
+            raise pickle.UnpicklingError(f"{module}.{name} is not part of a tensor") from None
 
     def persistent_load(self, found: Any) -> _Storage:
         """Return the storage that a tensor names."""
@@ -73,7 +73,7 @@ def read_tensors(path: Path, within: str) -> Mapping[str, Floats]:
             storages: dict[str, _Storage] = {}
             magic, _, _, content, keys = (_Reader(file, storages).load() for _ in range(5))
             if magic != MAGIC:
-                raise pickle.UnpicklingError("it is no file of torch")
+                raise pickle.UnpicklingError("it is not a file of torch")
             for key in keys:
                 storage = storages[key]
                 if int.from_bytes(file.read(8), "little") != storage.size:

@@ -86,7 +86,7 @@ def find_weights(settings: Settings, store: ModelStore, machine: Machine) -> Ite
 
 
 def missing(settings: Settings, store: ModelStore) -> str | None:
-    """Return what is missing before a model can be loaded, without asking the hub, or None."""
+    """Return a model's missing needs, without asking the hub, or None."""
     setting = settings.of(TranscriptionSettings).whisper.model
     if setting is not None:
         return _missing(setting, store, settings.models)
@@ -146,7 +146,7 @@ def _downloaded(setting: str, models: ModelsSettings) -> str:
     try:
         folder = str(download_model(setting, local_files_only=True))
     except ValueError as error:  # neither a size nor a name
-        raise NotReady(f"{SETTING} is {setting!r}, which is no folder and no model: {error}") from error
+        raise NotReady(f"{SETTING} is {setting!r}, which is neither a folder nor a model: {error}") from error
     except OSError:
         folder = ""
     # An incomplete download is found too.

@@ -27,7 +27,7 @@ class Document:
             made = cls(**{name: _read(types[name], value) for name, value in given.items() if name in types})
         except (AttributeError, TypeError, ValueError) as error:
             raise NotPressroom(
-                f"The server at that address is no Pressroom: its answer is no {cls.__name__}."
+                f"The server at that address is not Pressroom: its answer is not a {cls.__name__}."
             ) from error
         vars(made).update({name: value for name, value in given.items() if not hasattr(made, name)}, _given=given)
         return made

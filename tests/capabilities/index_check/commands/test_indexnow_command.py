@@ -35,7 +35,7 @@ def test_a_site_is_looked_at(pressroom: Callable[..., Ran], monkeypatch: pytest.
 def test_a_site_needs_a_key_and_a_host(pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
     assert "PRESSROOM_SUBMISSION__INDEXNOW__KEY" in pressroom("indexnow", "check", "www.example.com").err
     monkeypatch.setenv("PRESSROOM_SUBMISSION__INDEXNOW__KEY", KEY)
-    assert "is no host" in pressroom("indexnow", "check", "ftp://www.example.com").err
+    assert "is not a host" in pressroom("indexnow", "check", "ftp://www.example.com").err
 
 
 def test_the_doctor_says_what_is_set_up(pressroom: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ def test_the_first_engine_that_speaks_the_language_is_preferred():
         ("en-AU", "Heart"),
         ("de-AT", "Thorsten"),
         ("en-GB-scotland", "en-GB-scotland"),  # a dialect is more than an accent
-        ("zh-HK", "yue"),  # Cantonese is no accent of Mandarin
+        ("zh-HK", "yue"),  # Cantonese is not an accent of Mandarin
         ("zh-CN", "Xiaobei"),
     ],
 )

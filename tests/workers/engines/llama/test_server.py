@@ -20,7 +20,7 @@ from waiting import wait_for
 
 from pipeline.errors import NotReady
 from workers.engines import Stopped
-from workers.engines.llama.grammar import grammar_of
+from workers.engines.llama.engine import grammar_of
 from workers.engines.llama.server import LlamaServer, ModelDied, ModelRefused, RequestTooLong, ServerOptions
 from workers.engines.tokens import Tokens, counting
 

@@ -34,7 +34,7 @@ SHORTEST_PART = timedelta(seconds=60)
 INFO_FRAME = 626
 INFO, COUNTS, ENDS, MUSIC_BYTES, CHECKSUMS = 21, 29, 162, 169, 173
 CHECKED_BYTES = 190
-#: How each frame begins: MPEG-1, layer III, without a checksum.
+#: First bytes of each frame: MPEG-1, layer III, without a checksum.
 SYNC = b"\xff\xfb"
 #: Bytes copied at once.
 COPIED = 2**20

@@ -78,7 +78,7 @@ def observed(words: Sequence[PostWord | None], language: Language) -> dict[str, 
             if before is not None:
                 known.after_determiner += before.lower in language.determiners
                 known.after_article += before.lower in articles
-                # “A guide to Lisbon”: what has a capital is no verb.
+                # “A guide to Lisbon”: what has a capital is not a verb.
                 known.after_subject += before.lower in language.subjects and not word.is_capital
         before = word
     return seen

@@ -19,7 +19,7 @@ from workers.engines.languages.languages import UNSPACED, Language
 #: Most sentences of an excerpt, and of a post, counted from its beginning, that may start one (docs/blog.md).
 MOST_CHOSEN, MOST_STARTS = 3, 40
 
-#: How well a sentence must stand alone (0 to 1) to be in an excerpt.
+#: Least independence (0 to 1) of a sentence in an excerpt.
 LEAST_ALONE = 0.2
 
 #: The weight of a passage: without a word of the title; within a paragraph; of a sentence that refers to others.

@@ -145,7 +145,7 @@ def _with_particle(word: str, cues: Cues, language: Language) -> AbstractSet[str
 def _of_compound(word: str, cues: Cues, language: Language) -> AbstractSet[str]:
     """Return the categories of a compound's last part, which names the thing: *Linsensuppe* is a *Suppe*.
 
-    A usual word is no compound: a *Beispiel* is no *Spiel*."""
+    A usual word is not a compound: a *Beispiel* is no *Spiel*."""
     if commonness(word, language.code) > UNLISTED:
         return frozenset()
     for start in range(3, len(word) - SHORTEST_HEAD + 1):
@@ -169,7 +169,7 @@ def _contained(text: str, cues: Cues) -> Iterator[tuple[str, int, AbstractSet[st
     for cue, names in (*cues.words.items(), *phrases):
         if cue not in text:
             continue
-        # 本 means a book by itself, but not in 日本; IT is no part of Fitr.
+        # 本 means a book by itself, but not in 日本; IT is not part of Fitr.
         letter = r"\p{Han}" if len(cue) == 1 else r"\p{Latin}" if cue.isascii() else ""
         count = len(regex.findall(rf"(?<!{letter}){cue}(?!{letter})", text)) if letter else text.count(cue)
         if count:

@@ -132,7 +132,7 @@ class _Ranking:
         weights, given = self._weights, " ".join(name) in self._cues | self._weights.places
         recurs = bool(self._language.determiners) and all(weights.count(word) > 1 for word in content)
         is_known = given or (is_in_title and ((recurs and count > 1) or self._is_proper(name)))
-        # In a long text or an unknown language, two words side by side once are no name.
+        # In a long text or an unknown language, two words side by side once are not a name.
         if count < 2 and not is_known:
             return 0.0
         parts = [weights.parts[word] for word in content]
@@ -143,7 +143,7 @@ class _Ranking:
         return worth
 
     def _is_noun_phrase(self, name: tuple[str, ...], content: Sequence[str]) -> bool:
-        """Return whether a name has no verb, no empty word and no word twice, and is no private person's."""
+        """Return whether a name has no verb, no empty word and no word twice, and is not a private person's."""
         language, is_proper, joined = self._language, self._is_proper(name), " ".join(name)
         if len(joined) > 40 or len({stem(word) for word in content}) < len(content) or not AND.isdisjoint(name):
             return False

@@ -18,7 +18,7 @@ from workers.engines.languages.languages import UNSPACED, Language
 #: Words of a long text, where a word that occurs once says little; and of its opening, where it may say more.
 LONG, OPENING_WORDS = 60, 40
 
-#: How often a name that is in no title must occur: Tom, who is mentioned twice, is no subject.
+#: How often a name that is in no title must occur: Tom, who is mentioned twice, is not a subject.
 LEAST_NAMED = 3
 
 #: Commonness from which on a word says nothing of a post, in general and in a title, where it keeps a part of its
@@ -68,13 +68,13 @@ class WordWeights:
         worth, known = self.parts[word], self.seen[word]
         if worth <= 0:
             return worth
-        # A guidebook or a vet who is named in passing is no subject.
+        # A guidebook or a vet who is named in passing is not a subject.
         is_late = self.count(word) < 2 and self.length > LONG and known.first > len(self._title) + OPENING_WORDS
         if is_late and not self.is_in_title(word) and word not in self.places:
             worth *= 0.4
         if word in self.cues:
             return worth
-        # A name that is no place, and in no title, may be a private person's.
+        # A name that is not a place, and in no title, may be a private person's.
         is_private = 2 * known.beside_capital >= known.count or self.count(word) < LEAST_NAMED
         if self._is_proper(known) and is_private and word not in self.places and not self.is_in_title(word):
             return 0.0

@@ -110,7 +110,7 @@ def _unspaced(text: str, code: str) -> Iterator[PostWord | None]:
 
 
 def segmented(runs: Iterable[PostWord | None], language: Language, cues: Iterable[str]) -> Iterator[PostWord | None]:
-    """Yield the words of Chinese runs, with None behind each run; characters that are no words are one name."""
+    """Yield the words of Chinese runs, with None behind each run; characters that are not words are one name."""
     known = frequencies("zh") | dict.fromkeys(cues, CUE_FREQUENCY)
     joining = language.stop - _IN_NAMES
     for run in runs:

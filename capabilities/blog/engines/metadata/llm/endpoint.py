@@ -34,8 +34,8 @@ class EndpointWriter(EndpointEngine, ModelWriter):
     def _ask(self, post: Post, text: str, language: languages.Language, stop: Callable[[], bool]) -> str:
         self.require()
         taxonomy = self._extractive.taxonomy
-        asked = prompt(post, text[:LONGEST_TEXT], language, taxonomy, ())
-        question = Question([{"role": "user", "content": asked}], json.loads(schema(taxonomy)), LONGEST_ANSWER)
+        asked = prompt(post, text[:LONGEST_TEXT], language, taxonomy)
+        question = Question([{"role": "user", "content": asked}], schema(taxonomy), LONGEST_ANSWER)
         (answer,) = self._chat.ask([question], stop=stop)
         if isinstance(answer, EndpointFailed):
             self.failed(answer)

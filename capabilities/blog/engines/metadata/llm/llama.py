@@ -1,6 +1,5 @@
 """llama: metadata by the model that describes pictures, through llama.cpp, on processors."""
 
-import json
 from collections.abc import Callable
 from typing import Self
 
@@ -12,8 +11,7 @@ from capabilities.blog.settings import MetadataSettings
 from pipeline.settings import Settings
 from pipeline.settings.fields import GgufSettings
 from workers.engines.languages import languages
-from workers.engines.llama.engine import LlamaEngine
-from workers.engines.llama.grammar import grammar_of
+from workers.engines.llama.engine import LlamaEngine, grammar_of
 from workers.engines.llama.server import RequestTooLong
 from workers.engines.model_choice import settled
 
@@ -40,13 +38,13 @@ class Llama(LlamaEngine, ModelWriter):
     def setup(self) -> None:
         """Load the model, unless pictures have it loaded. Raises NotReady."""
         self._extractive.setup()
-        self._grammar = grammar_of(json.loads(schema(self._extractive.taxonomy)))
+        self._grammar = grammar_of(schema(self._extractive.taxonomy))
         super().setup()
 
     def _ask(self, post: Post, text: str, language: languages.Language, stop: Callable[[], bool]) -> str:
         room = LONGEST_TEXT
         while True:
-            asked = prompt(post, _shortened(text, room), language, self._extractive.taxonomy, ())
+            asked = prompt(post, _shortened(text, room), language, self._extractive.taxonomy)
             try:
                 messages = [{"role": "user", "content": asked}]
                 return self.server.ask(messages, grammar=self._grammar, most=LONGEST_ANSWER, stop=stop).text

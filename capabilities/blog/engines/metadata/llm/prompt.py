@@ -1,8 +1,6 @@
 """Prompt: the instructions to a language model about a post, which is marked as data."""
 
 import hashlib
-import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,7 @@ BEGINNING = 0.75
 _PROMPT = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip("\n")
 
 
-def schema(taxonomy: Taxonomy) -> str:
+def schema(taxonomy: Taxonomy) -> dict[str, Any]:
     """Return the JSON schema of an answer: the lengths bounded, the category one of the taxonomy's."""
     tag = {"type": "string", "minLength": SHORTEST_TAG, "maxLength": LONGEST_TAG}
     properties: dict[str, Any] = {
@@ -37,14 +35,13 @@ def schema(taxonomy: Taxonomy) -> str:
         "category": {"enum": list(taxonomy.names)},
         "tags": {"type": "array", "items": tag, "minItems": FEWEST_TAGS, "maxItems": MOST_TAGS},
     }
-    return json.dumps(
-        {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    )
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def prompt(post: Post, text: str, language: Language, taxonomy: Taxonomy, signs: Iterable[str]) -> str:
-    """Return what the model is asked. `text` is as much of the post as it can take, `signs` are its special tokens."""
-    title, text = without_signs(post.title, signs), without_signs(text, signs)
+def prompt(post: Post, text: str, language: Language, taxonomy: Taxonomy) -> str:
+    """Return the question to the model. `text` is as much of the post as it can read."""
+    # A post that could write a chat format's signs could pretend to be anybody's turn.
+    title, text = _CHAT_SIGNS.sub(" ", post.title), _CHAT_SIGNS.sub(" ", text)
     # Nobody can write the mark of a post into the post: it would be another post, with another mark.
     mark = "POST-" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:12]
     return _PROMPT.format(
@@ -57,13 +54,3 @@ def prompt(post: Post, text: str, language: Language, taxonomy: Taxonomy, signs:
         fewest_tags=FEWEST_TAGS,
         most_tags=MOST_TAGS,
     )
-
-
-def without_signs(text: str, signs: Iterable[str]) -> str:
-    """Return a text without a chat format's signs, so that it can't pretend to be anybody's turn."""
-    text = _CHAT_SIGNS.sub(" ", text)
-    # A space is left, so that what is left and right of a sign can't become one.
-    for sign in sorted(signs, key=len, reverse=True):
-        if sign.strip():
-            text = text.replace(sign, " ")
-    return text

@@ -67,7 +67,7 @@ class ModelAnswer(BaseModel):
 
 log = get_logger(__name__)
 
-#: How sure a category is that the model chose: where the words of the post speak for the same, and where they don't.
+#: Confidence in the model's category: if the words of the post suggest it too, and if they don't.
 AGREED, ALONE = 0.9, 0.6
 
 

@@ -91,12 +91,13 @@ def _set_title(canvas: Canvas, page: TypesetPage, text: str, face: Face, languag
 def _described(brief: Brief, plan: Plan, text: str) -> str:
     """Return the description of a cover in the brief's language; `text` is the title on it, or ""."""
     words, palette = words_of(brief.language), plan.palette
-    motif, sun = words["motifs"][plan.motif] if plan.motif else "", words["moon" if palette.is_dark else "sun"]
+    cover = words["cover"]
+    motif, sun = words["motifs"][plan.motif] if plan.motif else "", cover["moon" if palette.is_dark else "sun"]
     picture = words["drawn"][plan.style].format(what=words["designs"][plan.design].format(motif=motif, sun=sun))
     first, second, third = (words["colours"][name] for name in palette.names)
-    picture = words["in_colours"].format(picture=picture, first=first, second=second, third=third)
+    picture = cover["in_colours"].format(picture=picture, first=first, second=second, third=third)
     # A title may have braces, and is put in alone.
-    template = words["titled" if text else "untitled"].replace("{picture}", "\0")
+    template = cover["titled" if text else "untitled"].replace("{picture}", "\0")
     return with_title(template, text or brief.title).replace("\0", picture)
 
 

@@ -57,7 +57,7 @@ class Face:
         return ImageFont.truetype(source, size, index=self.index, layout_engine=layout)
 
     def coverage(self) -> frozenset[int]:
-        """Return the characters that it has. Raises NotReady for a file that is no font."""
+        """Return the characters that it has. Raises NotReady for a file that is not a font."""
         try:
             with io.BytesIO(self.content) if self.content is not None else Path(self.path).open("rb") as file:
                 return frozenset(TTFont(file, lazy=True, fontNumber=self.index).getBestCmap() or ())
@@ -188,7 +188,7 @@ def _in_folder(folder: str | None) -> list[Face]:
     if folder is None:
         return []
     if not Path(folder).is_dir():
-        raise NotReady(f"PRESSROOM_PICTURES__FONTS names {folder}, which is no folder.")
+        raise NotReady(f"PRESSROOM_PICTURES__FONTS names {folder}, which is not a folder.")
     files = sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() in SUFFIXES)
     return [Face(str(path), index=index) for path in files for index in range(_fonts_in(path))]
 

@@ -53,7 +53,7 @@ Design = Callable[[Scene], TypesetPage]
 
 
 def by_name(*designs: Design) -> Mapping[str, Design]:
-    """Return designs by their names, which wording.json and topics.toml use."""
+    """Return designs by their names, which wording.toml and topics.toml use."""
     return {design.__name__: design for design in designs}
 
 

@@ -110,7 +110,7 @@ def _document(reply: Reply) -> dict[str, Any]:
     document = document_of(reply)
     if reply.is_success:
         if document is None:
-            raise ServiceTrouble(Trouble.PASSING, "unrecognised_page", "Google's answer was no JSON")
+            raise ServiceTrouble(Trouble.PASSING, "unrecognised_page", "Google's answer was not JSON")
         return document
     error = (document or {}).get("error")
     raise _trouble_of(reply, error if isinstance(error, dict) else {})

@@ -67,7 +67,7 @@ SHORT_ENGLISH = {
     "photo": "Picture, mostly light blue, green and brown",
     "sign": "Picture with the text “NO ENTRY”",
     "grey photo": "Black-and-white picture",
-    "logo": "Picture with the text “Acme”",
+    "logo": "Picture, mostly red and white",
     "icon": "Picture, mostly green",
     "nothing": "Empty, fully transparent picture",
     "illustration": "Picture, mostly light blue and green",

@@ -112,10 +112,28 @@ def test_letters_of_a_diagram_are_no_words() -> None:
     assert say(blue(), line("A", 0.5, 0.2), line("B1", 0.3, 0.5), line("C2", 0.7, 0.5)).draft
 
 
-def test_the_authors_words_are_no_draft() -> None:
+def test_the_authors_words_are_no_draft_but_a_title_is_one() -> None:
     for note in (Note("caption", "The harbour at dawn"), Note("title", "Hafen"), Note("alt_text", "Ein Hund", "de")):
-        picture = drawn.picture_of(drawn.photo(), notes=[note])
-        assert not say(picture).draft
+        caption = say(drawn.picture_of(drawn.photo(), notes=[note]))
+        assert caption.draft is (note.field == "title")
+        assert (caption.confidence < 0.5) is caption.draft
+
+
+@pytest.mark.parametrize("text", ["EPS converted from http://aiga.org", "Name: A1 Size: 5338 K Camera: EOS"])
+def test_a_note_with_an_address_or_values_is_about_the_file(text: str) -> None:
+    assert say(drawn.picture_of(drawn.photo(), notes=[Note("caption", text)])).draft
+
+
+def test_labels_of_a_window_and_misread_words_make_a_draft() -> None:
+    labels = [
+        line(text, 0.1, 0.1 + place / 10)
+        for place, text in enumerate(("Open the file", "Save", "Copy", "Help", "Quit"))
+    ]
+
+    assert say(blue(), *labels).draft
+    assert say(blue(), line("Your Compony Nome", 0.2, 0.4, 0.6, 0.2)).draft
+    assert say(blue(), line("Nordlichtern", 0.2, 0.4, 0.6, 0.2)).draft
+    assert not say(blue(), line("Nordlichtern", 0.2, 0.4, 0.6, 0.2), hints=Hints(page_title="Nordlichtern")).draft
 
 
 @pytest.mark.parametrize("text", ["Based of Jakub Steiner work", "Adwaita Icon Template", "Canon EOS 80D"])

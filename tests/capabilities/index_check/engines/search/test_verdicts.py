@@ -8,11 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from capabilities.index_check.engines.search.base.pages import unwrap
 from capabilities.index_check.engines.search.base.provider import Reading, Reply
 from capabilities.index_check.engines.search.base.verdict import Verdict, classify, match
 from capabilities.index_check.engines.search.keyed_apis import BraveApi, SerpApi, Serper
-from capabilities.index_check.engines.search.result_pages import Bing, DuckDuckGo
+from capabilities.index_check.engines.search.result_pages import Bing, DuckDuckGo, unwrap
 from capabilities.index_check.engines.search.searxng import Searxng
 from capabilities.index_check.settings import ProviderSettings, SearchSettings, SearxngSettings
 from pipeline.errors import NotReady

@@ -115,7 +115,7 @@ def test_a_site_on_a_private_network_is_not_looked_at(engines: ToldEngines, site
         ({"key": "short"}, "8 to 128"),
         ({"key": "with space"}, "8 to 128"),
         ({"keys": "example.com"}, "8 to 128"),
-        ({"keys": "https://example.com=0123abcd"}, "no host"),
+        ({"keys": "https://example.com=0123abcd"}, "not a host"),
     ],
 )
 def test_keys_that_can_not_be_used_are_told_without_them(engines: ToldEngines, own: dict[str, Any], says: str) -> None:

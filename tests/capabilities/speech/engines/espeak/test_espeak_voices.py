@@ -11,7 +11,7 @@ ARRIVAL = "Where are we now, and when will many more arrive?"
 
 
 def test_the_shipped_list_is_what_the_library_says(espeak):
-    # When a new release of the library changes it: python -m capabilities.speech.engines.espeak.voices
+    # When a new release of the library changes it: python -m capabilities.speech.engines.espeak.espeak
     assert list(shipped_voices()) == espeak.voices()
 
 

@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from capabilities.blog.engines.pictures.drawn.canvas import (
     HEIGHT,
     WIDTH,
-    Canvas,
     Point,
     circle,
     rounded,
@@ -32,17 +30,6 @@ def tiles(scene: Scene) -> TypesetPage:
             canvas.fill(rounded(x, y, x + side, y + side), back)
             _tile(scene, x, y, side, front, third)
     return TypesetPage(Box(MARGIN, MARGIN, first * side - 50, HEIGHT - MARGIN), p.ink, down="bottom", largest=104)
-
-
-def arcs(scene: Scene) -> TypesetPage:
-    """Truchet tiles: quarter rings that join into winding bands."""
-    canvas, p, random = scene.canvas, scene.palette, scene.random
-    side, left = 126, 624 if scene.has_title else 0
-    kinds = [_arc_tile(scene, side, is_turned) for is_turned in (False, True)]
-    for column in range(math.ceil((WIDTH - left) / side)):
-        for row in range(HEIGHT // side):
-            canvas.image.paste(random.choice(kinds), (left + column * side, row * side))
-    return TypesetPage(Box(MARGIN, MARGIN, left - 64, HEIGHT - MARGIN), p.ink, down="middle", largest=108)
 
 
 def paper(scene: Scene) -> TypesetPage:
@@ -77,30 +64,6 @@ def flow(scene: Scene) -> TypesetPage:
         canvas.fill(outline, p.accent if index < 2 else blended(colours, (index - 2) / (count - 3)))
         canvas.stroke(top, 2.4, p.ground)
     return scene.above(bottom=256)
-
-
-def glow(scene: Scene) -> TypesetPage:
-    """Soft light in several colours, with thin rings."""
-    canvas, p, random = scene.canvas, scene.palette, scene.random
-    paints = [p.mid, p.bright, p.mid, p.bright, p.accent]
-    # An eighth of the size is enough: there are no edges in light.
-    across, down = np.meshgrid(np.arange(WIDTH / 8), np.arange(HEIGHT / 8))
-    light = np.broadcast_to(np.array(p.ground, float), (*across.shape, 3))
-    for paint in paints:
-        x, y, size = random.uniform(80, 152), random.uniform(-4, 84), random.uniform(24, 44)
-        share = 0.95 * np.exp(-((across - x) ** 2 + (down - y) ** 2) / size**2)[..., None]
-        light = light + (np.array(paint, float) - light) * share
-    if scene.has_title:
-        fade = np.clip((across - 66) / 34, 0, 1)[..., None]
-        light = np.array(p.ground, float) + (light - np.array(p.ground, float)) * fade**2 * (3 - 2 * fade)
-    small = Image.fromarray(np.rint(light).astype(np.uint8))
-    canvas.image.paste(small.resize((WIDTH, HEIGHT), Image.Resampling.BICUBIC))
-    x = scene.focus + 25
-    for radius in (262, 196, 130, 64):
-        canvas.ring((x, HEIGHT / 2), radius, 2.5, p.ground, 0.85)
-        angle = random.uniform(0, 6.28)
-        canvas.disc((x + radius * math.cos(angle), HEIGHT / 2 + radius * math.sin(angle)), 11, p.ground)
-    return TypesetPage(Box(MARGIN, MARGIN, 560, HEIGHT - MARGIN), p.ink, down="middle", largest=104)
 
 
 def overlap(scene: Scene) -> TypesetPage:
@@ -156,17 +119,6 @@ def _tile(scene: Scene, x: float, y: float, side: float, front: Colour, third: C
         canvas.fill([(x, y), (x + side, y) if turn < 180 else (x, y + side), (x + side, y + side)], front)
 
 
-def _arc_tile(scene: Scene, side: int, is_turned: bool) -> Image.Image:
-    p = scene.palette
-    tile = Canvas(p.deep)
-    corners = ((90, (side, 0)), (270, (0, side))) if is_turned else ((0, (0, 0)), (180, (side, side)))
-    for start, corner in corners:
-        for share, paint in ((0.78, p.bright), (0.65, p.accent), (0.55, p.bright), (0.45, p.accent), (0.35, p.bright)):
-            tile.fill(sector(corner, side * share, start, start + 90), paint)
-        tile.fill(sector(corner, side * 0.22, start, start + 90), p.deep)
-    return tile.image.crop((0, 0, side, side))
-
-
 def _blob(centre: Point, radius: float, wobble: list[tuple[float, int, float]]) -> list[Point]:
     points = []
     for step in range(120):
@@ -177,7 +129,7 @@ def _blob(centre: Point, radius: float, wobble: list[tuple[float, int, float]]) 
 
 
 def _shadow(scene: Scene, outline: list[Point]) -> None:
-    """Darken what lies around a sheet of paper, softly; at an eighth of the size, since it is soft."""
+    """Draw the soft shadow of a sheet of paper, at an eighth of the size."""
     mask = Image.new("L", (WIDTH // 8, HEIGHT // 8 + 1), 0)
     ImageDraw.Draw(mask).polygon([((x - 10) / 8, (y + 14) / 8) for x, y in outline], fill=70)
     mask = mask.filter(ImageFilter.GaussianBlur(2.2))
@@ -188,4 +140,4 @@ def _shadow(scene: Scene, outline: list[Point]) -> None:
         scene.canvas.image.paste((20, 14, 30), (left, top), soft)
 
 
-DESIGNS = by_name(tiles, arcs, paper, flow, glow, overlap, halftone)
+DESIGNS = by_name(tiles, paper, flow, overlap, halftone)

@@ -169,7 +169,6 @@ def garden(scene: Scene) -> TypesetPage:
 
 
 def kitchen(scene: Scene) -> TypesetPage:
-    """Jars, bottles and pots in a row on a shelf, and a towel that hangs from it."""
     canvas, p, random = scene.canvas, scene.palette, scene.random
     shelf = 520.0
     canvas.fill(rounded(0, 300, WIDTH, HEIGHT), p.pale)
@@ -182,10 +181,6 @@ def kitchen(scene: Scene) -> TypesetPage:
     random.shuffle(things)
     for index, (name, size) in enumerate(thing.split() for thing in things):
         scene.stand(PROPS[name], 96 + 168 * index, shelf, float(size))
-    left = random.choice((180.0, 516.0, 852.0))
-    canvas.fill(rounded(left, shelf + 12, left + 112, HEIGHT + 20), p.accent)
-    for step in range(2):
-        canvas.fill(rounded(left, shelf + 60 + 20 * step, left + 112, shelf + 68 + 20 * step), p.white)
     return scene.above(bottom=262)
 
 

@@ -1,6 +1,6 @@
 """Minimalist: designs of much space, large type, and one thing."""
 
-from capabilities.blog.engines.pictures.drawn.canvas import HEIGHT, WIDTH, circle, rounded, sector
+from capabilities.blog.engines.pictures.drawn.canvas import HEIGHT, WIDTH, rounded, sector
 from capabilities.blog.engines.pictures.drawn.scene import MARGIN, Scene, by_name
 from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage
 
@@ -21,16 +21,6 @@ def rainbow(scene: Scene) -> TypesetPage:
     return TypesetPage(Box(MARGIN, MARGIN, 735, HEIGHT - MARGIN), p.ink, down=down, largest=120)
 
 
-def band(scene: Scene) -> TypesetPage:
-    canvas, p, random = scene.canvas, scene.palette, scene.random
-    left = 900.0
-    canvas.fill(rounded(left, 0, WIDTH, HEIGHT), p.mid)
-    y = random.uniform(190, 440)
-    canvas.fill(circle((left, y), 92, -90, 90), p.ground)
-    canvas.fill(circle((left, y), 92, 90, 270), p.accent)
-    return TypesetPage(Box(MARGIN, MARGIN, 740, HEIGHT - MARGIN), p.ink, down="middle", largest=120)
-
-
 def emblem(scene: Scene) -> TypesetPage:
     canvas, p = scene.canvas, scene.palette
     if not scene.has_title:
@@ -40,16 +30,6 @@ def emblem(scene: Scene) -> TypesetPage:
     scene.motif(scene.pen(WIDTH / 2, 158, 66), p.on_ground())
     canvas.fill(rounded(WIDTH / 2 - 44, HEIGHT - 84, WIDTH / 2 + 44, HEIGHT - 78, 3), p.accent)
     return TypesetPage(Box(150, 262, WIDTH - 150, 506), p.ink, across="centre", down="middle", largest=100, lines=4)
-
-
-def horizon(scene: Scene) -> TypesetPage:
-    canvas, p, random = scene.canvas, scene.palette, scene.random
-    y = 500.0
-    canvas.fill(rounded(MARGIN, y, WIDTH - MARGIN, y + 4, 2), p.ink)
-    x = random.uniform(840, 1060) if scene.has_title else WIDTH / 2
-    canvas.disc((x, y - 46), 46, p.accent)
-    canvas.fill(sector((x, y + 4), 46, 0, 180), p.bright)
-    return TypesetPage(Box(MARGIN, 76, 1056, 390), p.ink, largest=140, lines=4)
 
 
 def quarter(scene: Scene) -> TypesetPage:
@@ -98,4 +78,4 @@ def card(scene: Scene) -> TypesetPage:
     return TypesetPage(Box(128, 158, WIDTH - 136, HEIGHT - 122), p.ink, down="middle", largest=124, lines=4)
 
 
-DESIGNS = by_name(rising, rainbow, band, emblem, horizon, quarter, frame, stripes, card)
+DESIGNS = by_name(rising, rainbow, emblem, quarter, frame, stripes, card)

@@ -1,8 +1,6 @@
 """Poster: designs around the post's motif, large or many times, on a coloured panel."""
 
-import math
-
-from capabilities.blog.engines.pictures.drawn.canvas import HEIGHT, WIDTH, Point, rounded, sector
+from capabilities.blog.engines.pictures.drawn.canvas import HEIGHT, WIDTH, rounded, sector
 from capabilities.blog.engines.pictures.drawn.colours import Colour, mixed
 from capabilities.blog.engines.pictures.drawn.scene import MARGIN, Scene, by_name
 from capabilities.blog.engines.pictures.drawn.typesetting import Box, TypesetPage
@@ -34,20 +32,6 @@ def pattern(scene: Scene) -> TypesetPage:
                 canvas.ring((x, y), 30, 5, p.mid if not p.is_dark else p.deep)
             else:
                 scene.motif(scene.pen(x, y, 54, scene.random.uniform(-9, 9)), p)
-    return _beside(scene)
-
-
-def rays(scene: Scene) -> TypesetPage:
-    canvas, p, left = scene.canvas, scene.palette, _panel(scene)
-    x, y = (left + WIDTH) / 2, 330.0
-    faint, turn = mixed(_back(scene), p.accent, 0.42), scene.random.uniform(0, 20)
-    for index in range(12):
-        start = turn + 30 * index
-        ends = [_edge((x, y), angle, left) for angle in (start, start + 7.5, start + 15)]
-        canvas.fill([(x, y), *ends], faint)
-    canvas.disc((x, y), 232, _back(scene))
-    canvas.ring((x, y), 232, 8, p.deep if not p.is_dark else p.mid)
-    scene.motif(scene.pen(x, y - 4, 142), p)
     return _beside(scene)
 
 
@@ -85,11 +69,4 @@ def _panel(scene: Scene) -> float:
     return left
 
 
-def _edge(middle: Point, angle: float, left: float) -> Point:
-    """Return the point at the edge of the panel, or beyond the picture's, in a direction."""
-    (x, y), across, down = middle, math.cos(math.radians(angle)), math.sin(math.radians(angle))
-    far = min(900.0, (left - x) / across) if across < 0 else 900.0
-    return x + far * across, y + far * down
-
-
-DESIGNS = by_name(poster, pattern, rays, stamp)
+DESIGNS = by_name(poster, pattern, stamp)

@@ -1,10 +1,8 @@
 """drawn: covers that can be read, and that differ."""
 
 import io
-import json
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from cover_titles import TITLES
 from PIL import Image
 from test_typesetting import DESIGN_NAMES, page_of
 
-from capabilities.blog.engines.pictures import Brief, Painted, wording
+from capabilities.blog.engines.pictures import Brief, Painted
 from capabilities.blog.engines.pictures.drawn import shapes, topics
 from capabilities.blog.engines.pictures.drawn.canvas import WIDTH
 from capabilities.blog.engines.pictures.drawn.colours import DARK, LIGHT
@@ -21,6 +19,7 @@ from capabilities.blog.engines.pictures.drawn.fonts import Fonts, sized
 from capabilities.blog.engines.pictures.drawn.plans import DESIGNS, plans_of
 from capabilities.blog.engines.pictures.drawn.scene import MARGIN
 from capabilities.blog.engines.pictures.drawn.typesetting import _width
+from capabilities.blog.engines.pictures.wording import WORDS
 from workers.engines import Stopped
 
 
@@ -235,12 +234,11 @@ def test_motifs_follow_title_tags_and_category(
 
 
 def test_every_motif_scene_and_design_is_there_and_has_words_in_every_language() -> None:
-    words = json.loads(Path(wording.__file__).with_suffix(".json").read_text("utf-8"))
     used = {*topics.SYMBOLS, *topics.ON_DESK, *topics.SCENES, *topics.SUBJECTS}
     colours = {name for palette in (*LIGHT, *DARK) for name in palette.names}
 
-    assert set(words) == {"en", "es", "fr", "de", "pt", "it", "ja", "zh"}
-    for language in words.values():
+    assert set(WORDS) == {"en", "es", "fr", "de", "pt", "it", "ja", "zh"}
+    for language in WORDS.values():
         assert used <= set(language["motifs"]) == set(shapes.MOTIFS)
         assert {name for _, name in DESIGN_NAMES} == set(language["designs"])
         assert {scene for scenes in topics.SCENES.values() for scene in scenes} <= set(language["designs"])
