@@ -46,6 +46,22 @@ def test_the_control_site_is_asked_for_once_in_a_while_and_not_for_each_url(star
     assert engine.queries() == [*forms, CONTROL_QUERY]
 
 
+def test_the_rows_of_each_url_prove_what_others_missed_before(start: Start, engine: SearchEngine) -> None:
+    engine.pages.update(PAGES)
+    pool = start("bing", interval=0.01)
+    pool.query("UPDATE search_provider SET control_at = now() + interval '1 hour'")
+    pool.check(PAGES[0])
+    job_id = pool.submit(GONE)
+    pool.drain(lambda: pool.items(job_id)[0].state == "waiting")
+
+    pool.check(PAGES[1])
+    pool.query("UPDATE item SET run_at = now() WHERE state = 'waiting'")
+    pool.finish(job_id)
+
+    assert reasons(pool.items(job_id)) == ["not_indexed"]
+    assert CONTROL_QUERY not in engine.queries()
+
+
 @pytest.mark.parametrize("fault", ["decoys", "silent"])
 def test_a_provider_that_evades_three_times_rests(start: Start, engine: SearchEngine, fault: str) -> None:
     engine.pages.update(PAGES)
