@@ -28,8 +28,9 @@ from workers.media.images.picture import Note
 CONFIDENCE = {"alt_text": 0.9, "caption": 0.8, "title": 0.45}
 #: A note with an address or a list of values is about the file: “EPS converted from https://…”, “Size: 5 K Camera: …”.
 OF_FILE = re.compile(r"https?:|www\.|(?:\w: .*){3}")
-#: The same of a note in a language that was not asked for.
-FOREIGN_CONFIDENCE = 0.5
+#: The same of a note in a language that was not asked for; and of a caption that shares no word with the file's title:
+#: of four of unseen drawings two were about something else (“The color of thy mud is easy to change” for a mug).
+FOREIGN_CONFIDENCE, DISAGREEING_CONFIDENCE = 0.5, 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,10 @@ class AuthorNote:
     text: str
     confidence: float
     is_title: bool = False
+
+    @property
+    def is_draft(self) -> bool:
+        return self.confidence < FOREIGN_CONFIDENCE
 
 
 def statements_in(notes: Sequence[Note], language: str) -> tuple[list[AuthorNote], list[AuthorNote]]:
@@ -52,11 +57,22 @@ def statements_in(notes: Sequence[Note], language: str) -> tuple[list[AuthorNote
         if OF_FILE.search(note.text) or UNQUOTABLE.fullmatch(text) or sum(map(str.isalpha, text)) <= 2:
             continue
         confidence, is_title = CONFIDENCE.get(note.field, CONFIDENCE["title"]), note.field == "title"
+        if note.field == "caption" and not _agrees(text, notes, note.language):
+            confidence = DISAGREEING_CONFIDENCE
         if language_of(note, text) == language:
             own.append(AuthorNote(text, confidence, is_title))
         else:
             foreign.append(AuthorNote(text, min(confidence, FOREIGN_CONFIDENCE), is_title))
     return own, foreign
+
+
+def _agrees(caption: str, notes: Sequence[Note], language: str | None) -> bool:
+    """Return whether a title of the file has a word of a caption; true without a title of words: DSC_0123 is none."""
+    titles = [note.text.casefold() for note in notes if note.field == "title" and note.language == language]
+    if not any(re.search(r"[^\W\d_]{4}", title) and not re.search(r"\d{3}", title) for title in titles):
+        return True
+    words = set(re.findall(r"[^\W\d_]{3,}", caption.casefold())).difference(*_own_words().values())
+    return any(word in title for word in words for title in titles)
 
 
 def language_of(note: Note, text: str) -> str | None:
@@ -109,7 +125,7 @@ def _quotation(facts: Facts, mode: Mode, wording: Wording) -> str:
     blocks = facts.blocks[:2] if facts.noun == "document" else facts.blocks
     if mode != "long":
         blocks = without_labels(blocks)
-    room = LIMITS[mode] - len(template.format(noun=noun, quotes="")) - 1
+    room = LIMITS[mode] - len(template.format(noun=noun, quotes=wording["conjunction"])) - 1
     texts = chosen(blocks, room, MOST_QUOTED[mode], wording.marks)
     return template.format(noun=noun, quotes=wording.quoted(texts))
 
@@ -185,7 +201,7 @@ class Basic:
             return {mode: _authored(own, mode, text) for mode, text in description.items()}
         if foreign and not facts.has_subject:
             quoted = quote_author(facts, foreign[0], request.modes, wording)
-            return {mode: Caption(text, foreign[0].confidence, foreign[0].is_title) for mode, text in quoted.items()}
+            return {mode: Caption(text, foreign[0].confidence, foreign[0].is_draft) for mode, text in quoted.items()}
         is_draft = not facts.has_subject
         return {mode: Caption(text, facts.confidence, is_draft) for mode, text in description.items()}
 
@@ -202,4 +218,4 @@ def _authored(statements: Sequence[AuthorNote], mode: Mode, described: str = "")
     for text in (*texts, described if mode == "long" else ""):
         if text and text.casefold().rstrip(".") not in said.casefold():
             said = shape(f"{said} {shape(text, mode, is_generated=False)}", mode, is_generated=False)
-    return Caption(said, statements[0].confidence, statements[0].is_title)
+    return Caption(said, statements[0].confidence, statements[0].is_draft)

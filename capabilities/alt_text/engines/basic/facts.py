@@ -10,6 +10,7 @@ from capabilities.alt_text.engines.basic.texts import (
     MOSTLY_KNOWN,
     Block,
     blocks_of,
+    is_worded,
     known_share,
     stands_out,
     without_corners,
@@ -124,7 +125,7 @@ def find_facts(picture: Picture, reader: Reader, page: frozenset[str]) -> Facts:
     blocks = blocks_of(worth if noun == "document" else without_corners(worth), page)
     is_scene = not texture.is_flat and picture.opaque is None and noun != "document"
     known = known_share((block.text for block in blocks), page)
-    has_subject = known >= MOSTLY_KNOWN and (noun == "document" or _has_subject(blocks, is_scene=is_scene))
+    has_subject = known >= MOSTLY_KNOWN and (noun == "document" or _has_subject(blocks, page, is_scene=is_scene))
     is_plain = texture.is_plain and not lines
     is_empty = picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_OPAQUE:])
     confidence = PLAIN_CONFIDENCE if is_plain else COLOUR_CONFIDENCE
@@ -162,11 +163,11 @@ def _goes_on(above: TextLine, below: TextLine) -> bool:
     return alike and abs(above.left - below.left) <= 0.03 and 0 < below.top - above.top <= 2.2 * above.height
 
 
-def _has_subject(blocks: Sequence[Block], *, is_scene: bool) -> bool:
+def _has_subject(blocks: Sequence[Block], page: frozenset[str], *, is_scene: bool) -> bool:
     """Return whether the texts say what the picture is about: labels, or a badge in a scene, do not."""
     if is_scene:
         return stands_out(blocks) and any(block.height >= LEAST_SIGN for block in blocks)
-    return stands_out(blocks)
+    return stands_out(blocks) and is_worded(blocks, page)
 
 
 def _confidence(blocks: Sequence[Block], *, is_sure: bool) -> float:

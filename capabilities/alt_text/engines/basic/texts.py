@@ -27,6 +27,8 @@ ASIDE, NEAR_EDGE = 0.28, 0.12
 LARGE, LARGE_ALONE = 0.7, 0.09
 LEAST_LETTERS = 3
 WORD = re.compile(r"[^\W\d_]+")
+#: A name of a file, or letters that are glued to digits (“50meter$”), are no words.
+GLUED = re.compile(r"\S*(?:[^\W\d_]{3}\d|\d[^\W\d_]{3}|\w\.[^\W\d_]{2}|_)\S*")
 #: Least share of a text's words that must be known; the others may be names, or misread.
 MOSTLY_KNOWN = 0.75
 
@@ -44,9 +46,10 @@ def known_share(texts: Iterable[str], page: frozenset[str] = frozenset()) -> flo
     """Return the share of words that are in a list or on the page, from 0 to 1; ideograms count as known.
 
     Misread letters, leaves and glued captions of buttons are no words."""
-    words = [word for text in texts for word in WORD.findall(text.casefold()) if _counts(word)]
-    known = [word[0] >= "\u3040" or word in page or word in _known_words() for word in words]
-    return sum(known) / len(known) if known else 0.0
+    parted = [GLUED.subn(" ", text.casefold()) for text in texts]
+    words = [word for text, _ in parted for word in WORD.findall(text) if _counts(word)]
+    known = sum(word[0] >= "\u3040" or word in page or word in _known_words() for word in words)
+    return known / max(len(words) + sum(glued for _, glued in parted), 1)
 
 
 def _counts(word: str) -> bool:
@@ -135,6 +138,17 @@ def stands_out(blocks: Sequence[Block]) -> bool:
     first, *others = sorted((block.height for block in worded), reverse=True) or [0.0]
     is_phrase = any(len(block.text.split()) >= PHRASE for block in worded) and len(worded) <= FEW
     return bool(worded) and (is_phrase or first >= LARGER * max(others, default=0.0))
+
+
+def is_worded(blocks: Sequence[Block], page: frozenset[str]) -> bool:
+    """Return whether the largest text is of several words, more than numbers, of ideograms, or also on the page.
+
+    One word may be misread or a label; “500 meters” and “Height (m) 64.90 - 80.43” are of a scale and a legend."""
+    largest = max(blocks, key=lambda block: round(block.height, 3)).text
+    if page & set(largest.casefold().split()):
+        return True
+    words = [word for word in WORD.findall(largest) if len(word) > 1]
+    return len(words) > max(1, len(re.findall(r"\d+", largest))) or any(letter >= "\u3040" for letter in largest)
 
 
 def without_labels(blocks: Sequence[Block]) -> list[Block]:

@@ -81,6 +81,29 @@ def test_glued_captions_and_letters_that_are_no_words_are_not_quoted(text: str) 
     assert text not in say(blue(), line(text, 0.2, 0.4, 0.6, 0.2), mode="long").text
 
 
+@pytest.mark.parametrize(
+    ("text", "is_sure"),
+    [
+        ("Annual report", True),
+        ("夏のセール", True),
+        ("Coordinates", False),
+        ("500 meters", False),
+        ("Map of 50meter$", False),
+        ("Notes Fyldt", False),
+    ],
+)
+def test_a_text_is_sure_if_it_is_of_several_known_words(text: str, is_sure: bool) -> None:
+    assert (say(blue(), line(text, 0.2, 0.4, 0.6, 0.2)).confidence >= 0.5) is is_sure
+
+
+def test_two_texts_that_hardly_fit_keep_their_quotation_marks() -> None:
+    long = "Number of processing elements (cores, threads, processes)"
+    caption = say(blue(), line("Execution time by all elements", 0.1, 0.1, 0.8), line(long, 0.1, 0.8, 0.8, 0.05))
+
+    assert caption.text.count("“") == caption.text.count("”") > 0
+    assert "Number" not in caption.text or f"“{long}”" in caption.text
+
+
 def test_words_that_the_page_has_too_are_quoted_first() -> None:
     lines = [line(f"Some other words {place}", 0.1, 0.1 + place / 10, 0.4, 0.05) for place in range(6)]
     lines.append(line("Nordlicht tea", 0.1, 0.8, 0.4, 0.05))
@@ -160,3 +183,10 @@ def test_each_language_has_all_words_and_a_name_for_each_colour(language: str) -
             part in template for part in ("{noun}", "{quotes}", "{colours}", "{paper}")
         ]
     assert Basic().offer() == {"languages": list(LANGUAGES)}
+
+
+def test_a_caption_without_a_word_of_the_files_title_is_a_draft() -> None:
+    caption = Note("caption", "The color of thy mud is easy to change")
+    for title, is_draft in (("A green mug of tea", True), ("newMudColor", False), ("DSCF_0123", False)):
+        said = say(drawn.picture_of(drawn.photo(), notes=[caption, Note("title", title)]))
+        assert (said.draft, said.confidence < 0.5) == (is_draft, is_draft)
