@@ -158,7 +158,7 @@ FIGURES: dict[str, tuple[str, Callable[[Slice], float]]] = {
 def _tell(found: Sequence[Slice]) -> Iterator[PlainTable]:
     PLOT.write_text(_plot(found))
     minutes = sum(one.phase == PINNED and one.system == OURS for one in found)
-    note = f"Before, in the last of {minutes} minutes with the transaction, and soon after its end: medians of two, two, one."
+    note = f"Medians of two slices before, the last two of {minutes} minutes with it, and one after its end."
     table = PlainTable("A pinned transaction", note, ("", *FIGURES))
     for system in _systems(found):
         parts = [
