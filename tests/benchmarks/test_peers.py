@@ -45,7 +45,7 @@ def test_ours_is_measured_right_before_or_after_each_peer(count: int) -> None:
     assert first == [peers[number % count] for number in range(3)]  # they take turns
 
 
-@pytest.mark.parametrize("peer", (*PEERS, OBAN), ids=lambda peer: peer.name)
+@pytest.mark.parametrize("peer", [*PEERS, OBAN], ids=lambda peer: peer.name)
 def test_everything_that_a_peer_imports_is_pinned(peer: Peer) -> None:
     lines = [line for line in peer.requirements.read_text().splitlines() if not line.startswith("#")]
     pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
