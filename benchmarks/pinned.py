@@ -158,12 +158,12 @@ FIGURES: dict[str, tuple[str, Callable[[Slice], float]]] = {
 def _tell(found: Sequence[Slice]) -> Iterator[PlainTable]:
     PLOT.write_text(_plot(found))
     minutes = sum(one.phase == PINNED and one.system == OURS for one in found)
-    note = f"Before, in the last of {minutes} minutes with the transaction, and {RECOVERY} minutes after its end."
+    note = f"Medians of two slices before, the last two of {minutes} minutes with it, and one after its end."
     table = PlainTable("A pinned transaction", note, ("", *FIGURES))
     for system in _systems(found):
         parts = [
             [one for one in found if (one.system, one.phase) == (system, phase)][-last:]
-            for phase, last in ((BEFORE, CALM), (PINNED, 2), (AFTER, 1))
+            for phase, last in ((BEFORE, 2), (PINNED, 2), (AFTER, 1))
         ]
         cells = [
             " → ".join(format(statistics.median(map(read, part)), digits) for part in parts)
