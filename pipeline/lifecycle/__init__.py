@@ -4,17 +4,7 @@ Each transition is one atomic SQL function in lifecycle.sql, written once and gi
 API and the sync workers run alike. docs/architecture.md draws the state machine."""
 
 from pipeline.lifecycle.accounts import change_tier, grant_credits, open_account, suspend_account
-from pipeline.lifecycle.leases import (
-    Beat,
-    ClaimedItem,
-    FirstOpen,
-    Raised,
-    claim,
-    first_open,
-    has_crashed_ready,
-    heartbeat,
-    raise_hold,
-)
+from pipeline.lifecycle.leases import Beat, ClaimedItem, Raised, claim, has_crashed_ready, heartbeat, raise_hold
 from pipeline.lifecycle.reports import (
     Outcome,
     ReportedAndClaimed,

@@ -1,6 +1,6 @@
 """Leases: items are claimed, kept by heartbeats, and their holds raised."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
@@ -44,14 +44,13 @@ def claim(
     together: Sequence[str] = (),
     queue: str | None = None,
     owners: Mapping[str, str | None] | None = None,
-    floor: int = 0,
 ) -> Statement[list[ClaimedItem]]:
     """Lease the next items of one lane; `limits` names the lanes that the caller can serve, and how many of each.
 
     `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself. `oldest`: in the
     order of creation, then of id, whatever the round; otherwise by round, then id. `together`: lanes whose items come
     together even after they were lost with their worker. `queue` and `owners`: the names by which an operator may have
-    paused the lanes; a lane of one kind has it as owner. `floor`: items below it have ended (`FirstOpen`)."""
+    paused the lanes; a lane of one kind has it as owner."""
     lease_id = uuid7(tail=machine())  # so that the sweep can tell which machine was lost
     return call(
         "claim",
@@ -65,30 +64,9 @@ def claim(
             "together": list(together),
             "queue": queue,
             "owners": [lane if owners is None else owners.get(lane) for lane in limits],
-            "floor": floor,
         },
         lambda rows: sorted((ClaimedItem(lease_id=lease_id, **row) for row in rows), key=attrgetter("item_id")),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class FirstOpen:
-    """The first open item, and which transactions ran: all numbered below `oldest` had ended, none had `newest`."""
-
-    first: int
-    oldest: int
-    newest: int
-
-    def floor_since(self, before: "FirstOpen | None") -> int:
-        """Return an id below which no item is open or will be; 0: not known yet.
-
-        Those that were being submitted at `before` must have been committed, and so seen by now."""
-        return min(before.first, self.first) if before and self.oldest >= before.newest else 0
-
-
-def first_open(names: Iterable[str]) -> Statement[FirstOpen]:
-    """Look for the first item of these kinds and lanes that is open."""
-    return call("first_open", {"names": list(names)}, lambda rows: FirstOpen(**rows[0]))
 
 
 def has_crashed_ready(lanes: Sequence[str]) -> Statement[bool]:

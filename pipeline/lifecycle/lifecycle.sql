@@ -344,10 +344,10 @@ $$;
 -- `p_together`, whose items are one request to somebody else, as if it had none. A claim repeated with its lease returns
 -- the same items. They come in no order. (Item by item: a statement that joins costs more than it saves, see `report`.)
 -- What an operator has paused is passed over, and not changed: `p_queue`, the kinds that `p_owners` names for the lanes
--- of one kind alone, kinds in lanes of several, and accounts. Items below `p_floor` are not looked at (`first_open`).
+-- of one kind alone, kinds in lanes of several, and accounts.
 CREATE FUNCTION lifecycle.claim(
     p_lanes text[], p_limits integer[], p_lease uuid, p_lease_for interval, p_alone boolean, p_oldest boolean,
-    p_together text[], p_queue text, p_owners text[], p_floor bigint
+    p_together text[], p_queue text, p_owners text[]
 ) RETURNS TABLE (
     item_id bigint, job_id uuid, account_id uuid, kind text, lane text, index integer, input jsonb, price integer,
     captured integer, attempts integer, crashes integer, checkpoint jsonb, request_id text, waited interval
@@ -371,11 +371,10 @@ BEGIN
         END IF;
         FOREACH v_lane IN ARRAY CASE WHEN cardinality(v_lanes) <= 1 THEN v_lanes
                                      ELSE lifecycle.best_lanes(
-                                         v_lanes, p_alone, p_oldest, p_together, v_kinds, v_accounts, v_jobs,
-                                         p_floor) END LOOP
+                                         v_lanes, p_alone, p_oldest, p_together, v_kinds, v_accounts, v_jobs) END LOOP
             v_ids := lifecycle.lock_ready(
                 v_lane, p_limits[array_position(p_lanes, v_lane)], p_alone, p_oldest, v_lane = ANY (p_together),
-                v_kinds, v_accounts, v_jobs, p_floor);
+                v_kinds, v_accounts, v_jobs);
             EXIT WHEN cardinality(v_ids) > 0;
         END LOOP;
         IF cardinality(v_ids) = 0 THEN
@@ -463,7 +462,7 @@ END $$;
 -- (The owner of an item is looked up only while something is paused: `p_accounts` is null otherwise.)
 CREATE FUNCTION lifecycle.best_lanes(
     p_lanes text[], p_alone boolean, p_oldest boolean, p_together text[], p_kinds text[], p_accounts uuid[],
-    p_jobs uuid[], p_floor bigint
+    p_jobs uuid[]
 ) RETURNS text[] LANGUAGE plpgsql AS $$
 BEGIN
     IF p_oldest THEN
@@ -471,7 +470,7 @@ BEGIN
             SELECT l FROM unnest(p_lanes) l
             CROSS JOIN LATERAL (
                 SELECT i.created_at, i.id FROM item i
-                WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l AND i.id >= p_floor
+                WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l
                     AND (p_alone OR i.crashes = 0 OR l = ANY (p_together))
                     AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND CASE
                         WHEN p_jobs IS NOT NULL THEN i.job_id <> ALL (p_jobs)
@@ -483,7 +482,7 @@ BEGIN
         SELECT l FROM unnest(p_lanes) l
         CROSS JOIN LATERAL (
             SELECT i.round, i.id FROM item i
-            WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l AND i.id >= p_floor
+            WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = l
                 AND (p_alone OR i.crashes = 0 OR l = ANY (p_together))
                 AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND CASE
                     WHEN p_jobs IS NOT NULL THEN i.job_id <> ALL (p_jobs)
@@ -496,7 +495,7 @@ END $$;
 -- `p_together`.
 CREATE FUNCTION lifecycle.lock_ready(
     p_lane text, p_limit integer, p_alone boolean, p_oldest boolean, p_together boolean, p_kinds text[],
-    p_accounts uuid[], p_jobs uuid[], p_floor bigint
+    p_accounts uuid[], p_jobs uuid[]
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     v_item record;
@@ -504,8 +503,7 @@ DECLARE
 BEGIN
     IF p_oldest THEN
         FOR v_item IN
-            SELECT i.id, i.crashes FROM item i
-            WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane AND i.id >= p_floor
+            SELECT i.id, i.crashes FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane
                 AND (p_alone OR p_together OR i.crashes = 0)
                 AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND CASE
                     WHEN p_jobs IS NOT NULL THEN i.job_id <> ALL (p_jobs)
@@ -519,8 +517,7 @@ BEGIN
         RETURN v_ids;
     END IF;
     FOR v_item IN
-        SELECT i.id, i.crashes FROM item i
-        WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane AND i.id >= p_floor
+        SELECT i.id, i.crashes FROM item i WHERE i.state = 'ready' AND coalesce(i.lane, i.kind) = p_lane
             AND (p_alone OR p_together OR i.crashes = 0)
             AND (p_accounts IS NULL OR i.kind <> ALL (p_kinds) AND CASE
                 WHEN p_jobs IS NOT NULL THEN i.job_id <> ALL (p_jobs)
@@ -532,21 +529,6 @@ BEGIN
         EXIT WHEN v_item.crashes > 0 AND NOT p_together;
     END LOOP;
     RETURN v_ids;
-END $$;
-
--- first_open: the first open item of these kinds and lanes; the next id, if none is open. While somebody's transaction keeps
--- VACUUM away, a claim would read each item that was ever ready since, 24 ms for 100,000; it starts there instead.
--- An item that has ended is never open again, and an item that a transaction has not committed yet has an id that was
--- given out before: so it is true once all that ran then have ended, those before `newest` (all before `oldest` have).
-CREATE FUNCTION lifecycle.first_open(p_names text[], OUT first bigint, OUT oldest bigint, OUT newest bigint)
-LANGUAGE plpgsql AS $$
-BEGIN
-    -- `+ 0`, or the planner reads the primary key from the first item ever made.
-    SELECT coalesce(min(o.id), (SELECT max(i.id) + 1 FROM item i), 0), pg_snapshot_xmin(pg_current_snapshot())::text,
-           pg_snapshot_xmax(pg_current_snapshot())::text INTO first, oldest, newest
-    FROM (SELECT i.id + 0 AS id FROM item i WHERE i.state = 'ready' AND ARRAY[i.kind, i.lane]::text[] && p_names
-          UNION ALL SELECT i.id + 0 FROM item i WHERE i.state = 'waiting' AND ARRAY[i.kind, i.lane]::text[] && p_names
-          UNION ALL SELECT i.id + 0 FROM item i WHERE i.state = 'leased' AND ARRAY[i.kind, i.lane]::text[] && p_names) o;
 END $$;
 
 -- heartbeat: renew leases and write progress; returns the items still held. One that is missing was cancelled,

@@ -1,14 +1,14 @@
 """Claiming: the items that a process may take next, by its free slots and its handlers' gates."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any
 
 from pipeline import lifecycle
 from pipeline.database import Database, Statement
-from pipeline.lifecycle import ClaimedItem, FirstOpen
+from pipeline.lifecycle import ClaimedItem
 from pipeline.settings import Settings
 from workers.handler import Handler
 from workers.pool.heartbeat import Run
@@ -19,11 +19,6 @@ ALONE_EVERY_SECONDS = 30.0
 ASK_SECONDS = 1.0
 #: A process that claims repeatedly wakes another at most this often, in seconds.
 WAKE_AGAIN_SECONDS = 0.05
-#: Claims that take longer, in seconds, may read what VACUUM must leave (`first_open`); a look below which item none is
-#: open follows once they have taken so many times as long as that look.
-SLOW_SECONDS, WORTH = 0.01, 10
-#: What a look found holds so long: a database that is restored, or fails over, may give the same ids again.
-FLOOR_SECONDS = 60.0
 
 
 class Claimer:
@@ -35,7 +30,6 @@ class Claimer:
         lanes: Mapping[str, Handler[Any, Any]],
         *,
         owners: Mapping[str, str | None],
-        kinds: Iterable[str],
         database: Database,
         wake: Callable[[], None],
         settings: Settings,
@@ -43,7 +37,6 @@ class Claimer:
         self._queue = queue
         self._lanes = lanes
         self._owners = owners
-        self._names = {*kinds, *owners}  # an item may go on in another lane, or be of a release that knew lanes alone
         self._handlers = list({id(handler): handler for handler in lanes.values()}.values())
         self._database = database
         self._wake = wake
@@ -61,10 +54,6 @@ class Claimer:
         self._awaited = False
         self._woke_at = 0.0
         self._found_in_a_row = 0
-        self._began = 0.0
-        self._slow_seconds, self._worth_seconds = 0.0, 0.2
-        self._first_open: FirstOpen | None = None
-        self._floor, self._floor_until = 0, 0.0
 
     @property
     def is_flowing(self) -> bool:
@@ -94,8 +83,6 @@ class Claimer:
         if not held:
             self._alone_at = time.monotonic()
         oldest = next(self._claims) % self._oldest_first_every == 0
-        floor = self._find_floor()
-        self._began = time.monotonic()
         return lifecycle.claim(
             self._limits,
             lease_for=self._lease_for,
@@ -104,21 +91,7 @@ class Claimer:
             together=self._together,
             queue=self._queue,
             owners=self._owners,
-            floor=floor,
         )
-
-    def _find_floor(self) -> int:
-        """Return the id below which nothing is looked for."""
-        now = time.monotonic()
-        if now > self._floor_until:
-            self._floor, self._first_open, self._floor_until = 0, None, now + FLOOR_SECONDS
-        if self._slow_seconds > self._worth_seconds:
-            self._slow_seconds, self._worth_seconds = 0.0, WORTH  # if this fails
-            found = self._database.run(lifecycle.first_open(self._names))
-            self._floor = max(self._floor, found.floor_since(self._first_open))
-            self._first_open = found
-            self._worth_seconds = WORTH * (time.monotonic() - now)
-        return self._floor
 
     def _admitted(self, room: Mapping[str, int]) -> dict[str, int]:
         admitted: dict[str, int] = {}
@@ -136,9 +109,6 @@ class Claimer:
             is_its_own = handler is claimer
             handler.claimed(lane if is_its_own else None, -(-items // size) if is_its_own else 0)
         self._found_in_a_row = self._found_in_a_row + 1 if items else 0
-        took = time.monotonic() - self._began
-        if took > SLOW_SECONDS:
-            self._slow_seconds += took
         self._may_be_more = lane is not None and items == self._limits[lane]
         return size
 

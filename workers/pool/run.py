@@ -110,15 +110,7 @@ class Runner:
         lanes = {lane: self._handlers[kind.name] for lane, kind in lanes_of(ready).items()}
         wake = self._reporter.wake
         owners = owners_of(self._kinds)
-        return Claimer(
-            self._queue,
-            lanes,
-            owners=owners,
-            kinds=self._kinds,
-            database=self._database,
-            wake=wake,
-            settings=self._settings,
-        )
+        return Claimer(self._queue, lanes, owners=owners, database=self._database, wake=wake, settings=self._settings)
 
     def _renew(self, handler: Handler[Any, Any]) -> None:
         """Publish a handler's offers again, and set it up if it was not ready."""

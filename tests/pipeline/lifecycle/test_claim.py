@@ -1,10 +1,7 @@
 """Claims: whose turn it is, and who gets what."""
 
-from contextlib import closing
-
-from lifecycle_machine import connect
 from payers import open_account
-from workbench import LEASE, Workbench, submission
+from workbench import LEASE, Workbench
 
 from pipeline import lifecycle
 
@@ -59,28 +56,3 @@ def test_items_of_two_kinds_in_one_lane_go_out_together(bench):
     assert [(item.job_id, item.kind) for item in claimed] == [(single, "sketch"), (batch, "album"), (batch, "album")]
     assert {item.lane for item in claimed} == {"sketch"}
     assert bench.job(batch)["kind"] == "album"
-
-
-def test_a_floor_passes_over_what_has_ended_and_nothing_that_was_being_submitted(bench, bench_url):
-    def look() -> lifecycle.FirstOpen:
-        return bench.database.run(lifecycle.first_open(["sketch"]))
-
-    def floor(before: lifecycle.FirstOpen | None = None) -> int:
-        before = before or look()
-        return look().floor_since(before)
-
-    late = lifecycle.submit(submission(open_account(bench.database)))
-    with closing(connect(bench_url)) as other, other.transaction():
-        other.execute(late.sql, late.parameters)  # takes the lower id
-        bench.job_of()
-        before = look()
-        assert floor(before) == 0
-    first, second = bench.claim(2, floor=floor(before))
-
-    assert floor() == first.item_id
-    bench.report(first)
-    assert floor() == second.item_id  # it may be ready again
-    bench.report(second)
-    assert floor() == second.item_id + 1
-    job_id = bench.job_of()
-    assert taken(bench, floor=floor()) == [(job_id, 0)]

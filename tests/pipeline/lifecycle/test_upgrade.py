@@ -35,7 +35,7 @@ KINDS = load_kinds(Settings())
 LANES = dict.fromkeys(lanes_of(KINDS), 5)
 PRICE = 3
 #: Arguments that this release's functions take beside those of the release before.
-ADDED = re.compile(r",\s*%\((?:priority|queue|owners|floor)\)s(?:::[a-z\[\]]+)?")
+ADDED = re.compile(r",\s*%\((?:priority|queue|owners)\)s(?:::[a-z\[\]]+)?")
 
 
 class ReleaseBefore:
