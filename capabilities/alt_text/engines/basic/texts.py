@@ -48,7 +48,7 @@ def known_share(texts: Iterable[str], page: frozenset[str] = frozenset()) -> flo
     Misread letters, leaves and glued captions of buttons are no words."""
     parted = [GLUED.subn(" ", text.casefold()) for text in texts]
     words = [word for text, _ in parted for word in WORD.findall(text) if _counts(word)]
-    known = sum(word[0] >= "\u3040" or word in page or word in _known_words() for word in words)
+    known: int = sum(word[0] >= "\u3040" or word in page or word in _known_words() for word in words)
     return known / max(len(words) + sum(glued for _, glued in parted), 1)
 
 
