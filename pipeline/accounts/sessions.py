@@ -239,7 +239,9 @@ def _session(
 
 #: As long as an address may be (RFC 5321, section 4.5.3.1.3).
 MAX_EMAIL_LENGTH = 254
-EMAIL = re.compile(r"[^@\s\x00-\x1f]+@[^@\s\x00-\x1f]+")
+#: No mark that makes a list, a group or a comment of an address in a mail's header (RFC 5322, section 3.4).
+_PART = r"""[^@\s\x00-\x1f,;:<>()\[\]"\\]+"""
+EMAIL = re.compile(f"{_PART}@{_PART}")
 
 
 class EmailInvalid(InvalidRequest):

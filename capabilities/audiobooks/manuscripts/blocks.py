@@ -158,10 +158,11 @@ class BlockReader:
             yield Block(f'<lang xml:lang="{language}">{text}</lang>')
 
 
-def check_tags(markup: bytes, limit: int, what: str) -> None:
-    """Refuse markup whose elements take too much memory, before it is parsed. Raises ManuscriptUnreadable."""
-    if (tags := markup.count(b"<")) > limit:
+def check_tags(markup: bytes, limit: int, what: str, before: int = 0) -> int:
+    """Return the number of tags, with those `before`. Raises ManuscriptUnreadable for more than memory has room for."""
+    if (tags := before + markup.count(b"<")) > limit:
         raise ManuscriptUnreadable(f"{what} has {tags:,} tags; the limit is {limit:,}. Send it in parts.")
+    return tags
 
 
 def base_language(tag: str) -> str:

@@ -105,8 +105,7 @@ def _xml_of(archive: Archive) -> IO[bytes]:
     with zipfile.ZipFile(kept, "w") as checked:
         for name in sizes:
             data = archive.read(name, limit=MAX_DOCX_BYTES)
-            check_tags(data, MAX_DOCX_TAGS - tags, f"The Word document, up to {name[:100]!r},")
-            tags += data.count(b"<")
+            tags = check_tags(data, MAX_DOCX_TAGS, f"The Word document, up to {name[:100]!r},", tags)
             try:
                 parseString(data, ContentHandler(), forbid_dtd=True)
             except DTDForbidden as error:

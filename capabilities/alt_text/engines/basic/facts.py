@@ -12,6 +12,7 @@ from capabilities.alt_text.engines.basic.texts import (
     blocks_of,
     is_worded,
     known_share,
+    may_be_labels,
     stands_out,
     without_corners,
     without_marks,
@@ -126,6 +127,7 @@ def find_facts(picture: Picture, reader: Reader, page: frozenset[str]) -> Facts:
     is_scene = not texture.is_flat and picture.opaque is None and noun != "document"
     known = known_share((block.text for block in blocks), page)
     has_subject = known >= MOSTLY_KNOWN and (noun == "document" or _has_subject(blocks, page, is_scene=is_scene))
+    is_sure = has_subject and known == 1.0 and not is_scene and not may_be_labels(lines, blocks)
     is_plain = texture.is_plain and not lines
     is_empty = picture.opaque is not None and not any(picture.opaque.histogram()[LEAST_OPAQUE:])
     confidence = PLAIN_CONFIDENCE if is_plain else COLOUR_CONFIDENCE
@@ -133,7 +135,7 @@ def find_facts(picture: Picture, reader: Reader, page: frozenset[str]) -> Facts:
         noun=noun,
         blocks=blocks,
         has_subject=has_subject,
-        confidence=_confidence(blocks, is_sure=known == 1.0 and not is_scene) if has_subject else confidence,
+        confidence=_confidence(blocks, is_sure=is_sure) if has_subject else confidence,
         # The largest colour of a scene is the sky or a wall, and no ground that something stands on.
         colours=palette.main if is_scene else palette.shown,
         paper=None if is_scene or palette.background in palette.shown else palette.background,

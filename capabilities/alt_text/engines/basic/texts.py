@@ -91,18 +91,21 @@ STEP = 1.4
 TITLE_SIZE, PHRASE = 0.85, 3
 #: Most texts of a poster; a window or a diagram has more.
 FEW = 4
+#: A value as it is measured, in a text.
+VALUE = re.compile(r"\d[.,]\d")
 #: Letters that are larger than all others by this ratio stand out.
 LARGER = 1.15
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that are one text; `weight` says how conspicuous it is, `height` is a share of the picture's."""
+    """Lines that are one text; `weight` says how conspicuous it is, `height` and `top` are shares of the picture's."""
 
     text: str
     score: float
     weight: float
-    height: float = 0.0
+    height: float
+    top: float
 
 
 def blocks_of(lines: Sequence[TextLine], page: frozenset[str] = frozenset()) -> list[Block]:
@@ -138,6 +141,13 @@ def stands_out(blocks: Sequence[Block]) -> bool:
     first, *others = sorted((block.height for block in worded), reverse=True) or [0.0]
     is_phrase = any(len(block.text.split()) >= PHRASE for block in worded) and len(worded) <= FEW
     return bool(worded) and (is_phrase or first >= LARGER * max(others, default=0.0))
+
+
+def may_be_labels(lines: Sequence[TextLine], blocks: Sequence[Block]) -> bool:
+    """Return whether a text has a measured value, or is below numbers: of a legend or an axis, and no chart's title."""
+    numbers = [line.top for line in lines if _is_number(line.text)]
+    is_below = len(numbers) > MOST_NUMBERS and min(block.top for block in blocks) > min(numbers)
+    return is_below or any(VALUE.search(block.text) for block in blocks)
 
 
 def is_worded(blocks: Sequence[Block], page: frozenset[str]) -> bool:
@@ -221,4 +231,4 @@ def _block(group: Sequence[TextLine], page: frozenset[str]) -> Block:
     size = STEP ** round(math.log(max(height, 1e-3), STEP))
     weight = size * (1 - 0.5 * (abs(x - 0.5) + y / 3))
     shared = page & set(text.casefold().split())
-    return Block(text, score, weight * (SHARED_WEIGHT if shared else 1), height)
+    return Block(text, score, weight * (SHARED_WEIGHT if shared else 1), height, group[0].top)
