@@ -27,7 +27,8 @@ from workers.media.images.picture import Note
 #: what is shown, and others a collection, so a text made of one is a draft.
 CONFIDENCE = {"alt_text": 0.9, "caption": 0.8, "title": 0.45}
 #: A note with an address or a list of values is about the file: “EPS converted from https://…”, “Size: 5 K Camera: …”.
-OF_FILE = re.compile(r"https?:|www\.|(?:\w: .*){3}")
+#: So is a property of a screenshot: “Window class: marble”.
+OF_FILE = re.compile(r"https?:|www\.|(?:\w: .*){3}|\A[^:]{1,30}: \S+\Z")
 #: The same of a note in a language that was not asked for; and of a caption that shares no word with the file's title:
 #: of four of unseen drawings two were about something else (“The color of thy mud is easy to change” for a mug).
 FOREIGN_CONFIDENCE, DISAGREEING_CONFIDENCE = 0.5, 0.45

@@ -95,6 +95,8 @@ LEAST_OPAQUE = 16
 DIVIDER = 8
 #: Lines of running text: how many at least, their least width, and their share of all lines.
 RUNNING, LEAST_WIDTH, MOSTLY = 5, 0.45, 0.4
+#: Letters of a line of running text.
+LEAST_LENGTH = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,13 @@ def _noun_of(lines: Sequence[TextLine], texture: Texture) -> str:
 
 def _is_running_text(lines: Sequence[TextLine]) -> bool:
     """Return whether wide lines fill the picture, and at least three of them continue the one above."""
-    wide = [line for line in lines if line.right - line.left >= LEAST_WIDTH]
+    wide = [line for line in lines if line.right - line.left >= LEAST_WIDTH and _is_prose(line.text)]
     return len(wide) >= max(RUNNING, len(lines) * MOSTLY) and sum(map(_goes_on, wide, wide[1:])) >= 3
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a line is longer than an entry of a menu; an ideogram counts as two letters."""
+    return sum(1 + (letter >= "\u3040") for letter in text) >= LEAST_LENGTH
 
 
 def _goes_on(above: TextLine, below: TextLine) -> bool:

@@ -91,8 +91,8 @@ STEP = 1.4
 TITLE_SIZE, PHRASE = 0.85, 3
 #: Most texts of a poster; a window or a diagram has more.
 FEW = 4
-#: A value as it is measured, in a text.
-VALUE = re.compile(r"\d[.,]\d")
+#: A value as it is measured, or a time, in a text.
+VALUE = re.compile(r"\d[.,:]\d")
 #: Letters that are larger than all others by this ratio stand out.
 LARGER = 1.15
 
