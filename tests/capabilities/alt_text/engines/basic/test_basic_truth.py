@@ -73,6 +73,8 @@ def test_a_title_that_was_read_is_in_the_short_text_and_the_marks_of_axes_are_no
 
     assert titled.text == "Picture with the text “Revenue by month”"
     assert not titled.draft
+    assert titled.confidence > 0.5
+    assert say(blue(), *axis, line("Revenue by month", 0.3, 0.95, 0.4, 0.04)).confidence < 0.5  # it names the axis
     assert say(blue(), *axis, *months).draft
 
 
@@ -89,6 +91,8 @@ def test_glued_captions_and_letters_that_are_no_words_are_not_quoted(text: str) 
         ("Coordinates", False),
         ("500 meters", False),
         ("Map of 50meter$", False),
+        ("Height from 64.90 metres", False),
+        ("February morning 10:50", False),
         ("Notes Fyldt", False),
     ],
 )
@@ -142,9 +146,25 @@ def test_the_authors_words_are_no_draft_but_a_title_is_one() -> None:
         assert (caption.confidence < 0.5) is caption.draft
 
 
-@pytest.mark.parametrize("text", ["EPS converted from http://aiga.org", "Name: A1 Size: 5338 K Camera: EOS"])
+@pytest.mark.parametrize(
+    "text", ["EPS converted from http://aiga.org", "Name: A1 Size: 5338 K Camera: EOS", "Window class: marble"]
+)
 def test_a_note_with_an_address_or_values_is_about_the_file(text: str) -> None:
     assert say(drawn.picture_of(drawn.photo(), notes=[Note("caption", text)])).draft
+
+
+def test_entries_of_a_menu_are_no_document() -> None:
+    entries = (
+        "Setup of the layers",
+        "Place the modules",
+        "Route the tracks",
+        "Inspect the board",
+        "Design rules",
+        "Quit",
+    )
+    assert (
+        "Document" not in say(blue(), *(line(one, 0.1, 0.1 + 0.1 * n, 0.6, 0.06) for n, one in enumerate(entries))).text
+    )
 
 
 def test_labels_of_a_window_and_misread_words_make_a_draft() -> None:
@@ -159,7 +179,9 @@ def test_labels_of_a_window_and_misread_words_make_a_draft() -> None:
     assert not say(blue(), line("Nordlichtern", 0.2, 0.4, 0.6, 0.2), hints=Hints(page_title="Nordlichtern")).draft
 
 
-@pytest.mark.parametrize("text", ["Based of Jakub Steiner work", "Adwaita Icon Template", "Canon EOS 80D"])
+@pytest.mark.parametrize(
+    "text", ["Based of Jakub Steiner work", "Adwaita Icon Template", "Canon EOS 80D", "Image saved with GIMP"]
+)
 def test_a_credit_or_a_name_of_many_files_or_of_a_camera_is_no_description(text: str) -> None:
     caption = say(Picture(Image.new("RGB", (900, 500), "navy"), "PNG", notes=(Note("title", text),)))
 
