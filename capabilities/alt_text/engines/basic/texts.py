@@ -48,8 +48,13 @@ def known_share(texts: Iterable[str], page: frozenset[str] = frozenset()) -> flo
     Misread letters, leaves and glued captions of buttons are no words."""
     parted = [GLUED.subn(" ", text.casefold()) for text in texts]
     words = [word for text, _ in parted for word in WORD.findall(text) if _counts(word)]
-    known: int = sum(word[0] >= "\u3040" or word in page or word in _known_words() for word in words)
+    known: int = sum(_is_ideographic(word) or word in page or word in _known_words() for word in words)
     return known / max(len(words) + sum(glued for _, glued in parted), 1)
+
+
+def _is_ideographic(word: str) -> bool:
+    """Return whether a word is of several ideograms; one alone is often a misread symbol."""
+    return len(word) > 1 and all(letter >= "\u3040" for letter in word)
 
 
 def _counts(word: str) -> bool:
@@ -91,6 +96,8 @@ STEP = 1.4
 TITLE_SIZE, PHRASE = 0.85, 3
 #: Most texts of a poster; a window or a diagram has more.
 FEW = 4
+#: Most texts of several words, such as a title and what it says further; a menu or a window has more.
+MOST_TITLES = 2
 #: A value as it is measured, or a time, in a text.
 VALUE = re.compile(r"\d[.,:]\d")
 #: Letters that are larger than all others by this ratio stand out.
@@ -144,10 +151,11 @@ def stands_out(blocks: Sequence[Block]) -> bool:
 
 
 def may_be_labels(lines: Sequence[TextLine], blocks: Sequence[Block]) -> bool:
-    """Return whether a text has a measured value, or is below numbers: of a legend or an axis, and no chart's title."""
+    """Return whether texts may be of a legend, an axis or a menu: measured values, below numbers, or many."""
     numbers = [line.top for line in lines if _is_number(line.text)]
     is_below = len(numbers) > MOST_NUMBERS and min(block.top for block in blocks) > min(numbers)
-    return is_below or any(VALUE.search(block.text) for block in blocks)
+    are_many = sum(" " in block.text for block in blocks) > MOST_TITLES
+    return is_below or are_many or any(VALUE.search(block.text) for block in blocks)
 
 
 def is_worded(blocks: Sequence[Block], page: frozenset[str]) -> bool:
