@@ -222,7 +222,7 @@ xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://ww
         (book(**{"OEBPS/one.xhtml": "<p>" + "a" * (epub.MAX_DOCUMENT + 1)}), "more than 8 MB"),
         ("# A\n\n" + "a" * MAX_MARKUP, "4,194,304 characters"),
         ("# A\n\n" + "*a* " * MAX_MARKS, "400,003 line ends and signs"),
-        (word(**{"word/styles.xml": "<a>" + "<w:p/>" * MAX_DOCX_TAGS + "</a>"}), "limit is 249,999. Send it in parts"),
+        (word(**{"word/styles.xml": "<a>" + "<w:p/>" * MAX_DOCX_TAGS + "</a>"}), "limit is 250,000. Send it in parts"),
         (word(**{"word/styles.xml": f"<!--{'-x' * 4_096}--><!DOCTYPE a><a/>"}), "declares entities"),
         (word(**{"word/notes.xml": "<!DOCTYPE a><a/>".encode("utf-16")}), "declares entities"),
         (word(**{"word/comments.xml": "<a>" + " " * MAX_DOCX_BYTES + "</a>"}), "more than 24 MB"),
