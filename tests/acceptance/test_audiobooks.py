@@ -129,6 +129,7 @@ def test_a_killed_pool_loses_and_doubles_nothing_and_the_end_is_told(client: Pre
         wait_for(lambda: client.audiobook(job.id).spoken)
         for pid in service.pids("synthesis"):
             kill(pid)
+        assert not client.job(job.id).finished_at
         ended = client.wait(job.id)
         wait_for(lambda: receiver.events)
     assert [json.loads(event.body)["type"] for event in receiver.events] == ["job.completed"]

@@ -80,7 +80,7 @@ class Joiner:
                     with chapter.file:
                         self.seconds += chapter.seconds
                         self.measured += [chapter.measured] if chapter.measured else []
-                        if chapter.number > self.kept.last:
+                        if options and chapter.number > self.kept.last:  # without a sound there is little to repeat
                             self.kept.add(chapter)
                         self._task.progress(chapter.number, len(self.book.parts) + 1, checkpoint=self.kept.checkpoint())
                         yield chapter

@@ -43,7 +43,7 @@ def _known_words() -> frozenset[str]:
 
 
 def known_share(texts: Iterable[str], page: frozenset[str] = frozenset()) -> float:
-    """Return the share of words that are in a list or on the page, from 0 to 1; ideograms count as known.
+    """Return the share of words that are in a list or on the page, from 0 to 1; several ideograms count as known.
 
     Misread letters, leaves and glued captions of buttons are no words."""
     parted = [GLUED.subn(" ", text.casefold()) for text in texts]
