@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from pipeline.accounts.sessions import HAS_FACTOR, end_sessions, end_unfinished
-from pipeline.database import SQL, Statement
+from pipeline.database import SQL, Statement, nothing
 from pipeline.factors.recovery import remove_codes
 from pipeline.factors.totp import remove_totp
 
@@ -16,6 +16,11 @@ def has_factor(person_id: UUID) -> Statement[bool]:
         {"person": person_id},
         lambda rows: bool(rows[0]["found"]),
     )
+
+
+def lock_person(person_id: UUID) -> Statement[None]:
+    """Let one change of a person's factors follow the other, in the transaction of what comes after."""
+    return Statement("SELECT id FROM person WHERE id = %(person)s FOR NO KEY UPDATE", {"person": person_id}, nothing)
 
 
 def reset_factors(person_id: UUID) -> list[Statement[Any]]:

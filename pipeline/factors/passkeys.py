@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from pipeline.database import SQL, Row, Statement, row_of, rows_of
+from pipeline.database import SQL, Statement, row_of, rows_of
 from pipeline.errors import Forbidden
 
 #: Bytes of a challenge.
@@ -182,14 +182,13 @@ def use_passkey(passkey: Passkey, sign_count: int) -> Statement[bool]:
     )
 
 
-def remove_passkey(person_id: UUID, passkey_id: bytes) -> Statement[str | None]:
-    """Remove a passkey of a person; returns its name, None where they have no such one."""
+def remove_passkey(person_id: UUID, passkey_id: bytes) -> Statement[bool]:
+    """Remove a passkey of a person, unless they sign in by it alone; returns whether it was removed."""
     return Statement(
-        "DELETE FROM passkey WHERE id = %(id)s AND person_id = %(person)s RETURNING name",
+        "DELETE FROM passkey WHERE id = %(id)s AND person_id = %(person)s AND (EXISTS"
+        " (SELECT FROM person WHERE id = %(person)s AND password_hash IS NOT NULL)"
+        " OR EXISTS (SELECT FROM passkey o WHERE o.person_id = %(person)s AND o.id <> %(id)s)"
+        " OR EXISTS (SELECT FROM provider_identity WHERE person_id = %(person)s)) RETURNING 1 AS removed",
         {"id": passkey_id, "person": person_id},
-        _name,
+        bool,
     )
-
-
-def _name(rows: list[Row]) -> str | None:
-    return str(rows[0]["name"]) if rows else None

@@ -257,9 +257,13 @@ def link_identity(person_id: UUID, issuer: str, subject: str) -> Statement[bool]
 
 
 def unlink_identities(person_id: UUID) -> Statement[int]:
-    """Delete a person's links to providers; return their number."""
+    """Delete a person's links to providers, unless they sign in by these alone; return their number."""
     return Statement(
-        "DELETE FROM provider_identity WHERE person_id = %(person)s RETURNING 1 AS gone", {"person": person_id}, len
+        "DELETE FROM provider_identity WHERE person_id = %(person)s AND (EXISTS"
+        " (SELECT FROM person WHERE id = %(person)s AND password_hash IS NOT NULL)"
+        " OR EXISTS (SELECT FROM passkey WHERE person_id = %(person)s)) RETURNING 1 AS gone",
+        {"person": person_id},
+        len,
     )
 
 

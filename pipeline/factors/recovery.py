@@ -5,7 +5,9 @@ import secrets
 from typing import Any
 from uuid import UUID
 
-from pipeline.database import Statement, nothing
+from pipeline.accounts.audit import Action, Actor, noted
+from pipeline.accounts.sessions import HAS_FACTOR
+from pipeline.database import SQL, Statement, nothing
 
 CODES = 10
 #: Crockford's Base32, without letters that are read for digits.
@@ -13,6 +15,12 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 #: 24 characters are 120 bits: from 112 on, ASVS 5 (6.5.2) asks for no slow hash.
 GROUPS, GROUP_LENGTH = 6, 4
 _MISREAD = str.maketrans("oil", "011", " -")
+_HAS_FACTOR = HAS_FACTOR.format(SQL("%(person)s"))
+_END = SQL("DELETE FROM recovery_code WHERE person_id = %(person)s AND NOT {} RETURNING 1 AS ended").format(_HAS_FACTOR)
+_ADD = SQL(
+    "INSERT INTO recovery_code (hash, person_id) SELECT unnest(%(hashes)s::bytea[]), %(person)s WHERE {}"
+    " AND NOT EXISTS (SELECT FROM recovery_code WHERE person_id = %(person)s) RETURNING 1 AS added"
+).format(_HAS_FACTOR)
 
 
 def make_codes() -> list[str]:
@@ -28,15 +36,15 @@ def _hash(code: str) -> bytes:
     return hashlib.sha256(code.lower().translate(_MISREAD).encode("utf-8", "replace")).digest()
 
 
-def replace_codes(person_id: UUID, codes: list[str]) -> list[Statement[Any]]:
-    """Return the statements that give a person these codes and no others, for one transaction."""
-    adding: Statement[None] = Statement(
-        "INSERT INTO recovery_code (hash, person_id) SELECT unnest(%(hashes)s::bytea[]), %(person)s RETURNING 1 AS new",
-        {"person": person_id, "hashes": [_hash(code) for code in codes]},
-        nothing,
-        repeatable=False,
-    )
-    return [remove_codes(person_id), adding]
+def settle_codes(person_id: UUID, codes: list[str], actor: Actor) -> list[Statement[Any]]:
+    """Return the statements after a change of a person's factors, for its transaction and after `lock_person`.
+
+    Their codes go with the last factor; with one and no codes left, they get `codes`, which the last one returns."""
+    keys = {"person": person_id, "hashes": [_hash(code) for code in codes]}
+    return [
+        Statement(_END, keys, nothing),
+        noted(Statement(_ADD, keys, bool, repeatable=False), actor, Action.RECOVERY_CODES_MADE),
+    ]
 
 
 def remove_codes(person_id: UUID) -> Statement[int]:

@@ -16,10 +16,11 @@ from api.services.sessions import SIGN_IN, SIGN_OUT
 from pipeline.accounts.audit import Action, note, noted
 from pipeline.accounts.passwords import MAX_LENGTH, MIN_LENGTH, PasswordInvalid
 from pipeline.accounts.people import MAX_NAME, list_memberships, rename_person
-from pipeline.accounts.sessions import EmailInvalid, Person, Session, end_own_session, end_sessions, list_sessions
+from pipeline.accounts.sessions import EmailInvalid, Person, Session, end_own_session, list_sessions
 from pipeline.accounts.sign_in import set_email
 from pipeline.database import Statement
 from pipeline.errors import InvalidRequest, NotFound
+from pipeline.factors.held import stop_sign_ins
 
 PAGE = Page("/dashboard/account", "Account", NavigationSection.ACCOUNT, order=100, icon="circle-user")
 #: Fields of the form that can be wrong, by the code of what is.
@@ -105,8 +106,9 @@ class OtherSessions(Resource):
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         session = await self._services.sessions.require(req, resp)
         await read_form(req, session)
-        ending = end_sessions(session.person_id, but=session.token_hash)
-        ended = await self._services.database.run(noted(ending, session.caller.actor, Action.SESSIONS_ENDED))
+        unfinished, others = stop_sign_ins(session.person_id, but=session.token_hash)
+        ending = [unfinished, noted(others, session.caller.actor, Action.SESSIONS_ENDED)]
+        _, ended = await self._services.database.run_together(ending)
         text = f"{ended} other {'session has' if ended == 1 else 'sessions have'} ended."
         redirect(req, resp, PAGE.path, text)
 

@@ -1,9 +1,9 @@
 """Factors: a person's authenticator app, passkeys, recovery codes and identity at the provider."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import falcon
@@ -18,29 +18,34 @@ from api.services.resource import Resource
 from api.services.services import Services
 from api.services.sessions import FACTORS as PATH
 from api.services.sessions import RECENTLY
-from pipeline.accounts.audit import Action, note, noted
+from pipeline.accounts.audit import Action, noted
 from pipeline.accounts.roles import Role
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.accounts.sessions import Session
 from pipeline.database import Statement
 from pipeline.errors import Conflict, Forbidden, InvalidRequest, NotFound, PressroomError
 from pipeline.factors import passkeys, providers, recovery, totp
-from pipeline.factors.held import has_factor, require_factors, stop_sign_ins
+from pipeline.factors.held import has_factor, lock_person, require_factors, stop_sign_ins
 
 #: Time since a sign-in within which a person may remove a factor.
 LATELY = timedelta(minutes=10)
 #: Acts that take something away.
 TAKING = frozenset(("app-remove", "passkey-remove", "codes"))
 APP = "authenticator app"
+ONLY_WAY = "You have no other way to sign in. Choose a password on the page Account first."
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """A change in a sentence; `codes` are shown once."""
+class Change:
+    """A change to make, and the sentence for it once it is made.
 
+    `refusal` is raised where it changes nothing. A person with a factor and no recovery codes gets `codes`."""
+
+    statement: Statement[Any]
     text: str
-    codes: list[str] | None = None
+    refusal: PressroomError | None = None
+    codes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,9 @@ class Asked:
     def person_id(self) -> UUID:
         return self.session.person_id
 
+    def noted(self, change: Statement[Result], action: Action, subject: str = "") -> Statement[Result]:
+        return noted(change, self.session.caller.actor, action, subject)
+
 
 class FactorsPage(Resource):
     """GET /dashboard/account/factors."""
@@ -67,7 +75,7 @@ class FactorsPage(Resource):
 class FactorChange(Resource):
     """POST /dashboard/account/factors/{act}: one of the page's forms. A change ends the person's other sessions.
 
-    Each act returns what it changed, or None where it has answered by itself, and raises PressroomError."""
+    Each act returns its change, or None where it has answered by itself, and raises PressroomError."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
@@ -92,17 +100,32 @@ class FactorChange(Resource):
         session = await self._services.sessions.require_recent(req, resp, within=within, back=PATH)
         asked = Asked(req, resp, session, await read_form(req, session))
         try:
-            changed = await self._acts[act](asked)
+            change = await self._acts[act](asked)
+            if change is None:
+                return
+            codes = await self._carry_out(session, change)
         except PressroomError as error:
             redirect(req, resp, PATH, error.message, "bad")
             return
-        if changed is None:
-            return
-        await self._services.database.run_together(stop_sign_ins(session.person_id, but=session.token_hash))
-        if changed.codes:
-            await show(self._services, req, resp, codes=changed.codes, done=changed.text)
+        if codes:
+            await show(self._services, req, resp, codes=codes, done=change.text)
         else:
-            redirect(req, resp, PATH, changed.text)
+            redirect(req, resp, PATH, change.text)
+
+    async def _carry_out(self, session: Session, change: Change) -> list[str]:
+        """Make a change, settle the recovery codes and end other sessions, together; return new codes."""
+        person_id = session.person_id
+        _, is_made, *_, has_new_codes = await self._services.database.run_together(
+            [
+                lock_person(person_id),
+                change.statement,
+                *stop_sign_ins(person_id, but=session.token_hash),
+                *recovery.settle_codes(person_id, change.codes, session.caller.actor),
+            ]
+        )
+        if not is_made and change.refusal:
+            raise change.refusal
+        return change.codes if has_new_codes else []
 
     async def _begin_app(self, asked: Asked) -> None:
         """Show a new secret, which a code has to confirm."""
@@ -112,18 +135,17 @@ class FactorChange(Resource):
             raise Conflict("You have an authenticator app. Remove it before you add another.")
         await show(self._services, asked.req, asked.resp, secret=secret)
 
-    async def _confirm_app(self, asked: Asked) -> Changed:
+    async def _confirm_app(self, asked: Asked) -> Change:
+        wrong = InvalidRequest("This code is wrong: the app was not added. Check your device's clock, and start again.")
         step = await self._checks.app_step(asked.person_id, asked.form.text("code"), confirmed=False)
-        confirming = totp.use_totp_step(asked.person_id, step or 0, confirms=True)
-        if step is None or not await self._noted(asked, confirming, Action.FACTOR_ADDED, APP):
-            raise InvalidRequest(
-                "This code is wrong: the app was not added. Check your device's clock, and start again."
-            )
-        return await self._added(asked, "The authenticator app was added.")
+        if step is None:
+            raise wrong
+        confirming = asked.noted(totp.use_totp_step(asked.person_id, step, confirms=True), Action.FACTOR_ADDED, APP)
+        return Change(confirming, "The authenticator app was added.", wrong, recovery.make_codes())
 
-    async def _remove_app(self, asked: Asked) -> Changed:
-        await self._noted(asked, totp.remove_totp(asked.person_id), Action.FACTOR_REMOVED, APP)
-        return await self._removed(asked, "The authenticator app was removed.")
+    async def _remove_app(self, asked: Asked) -> Change:
+        removing = asked.noted(totp.remove_totp(asked.person_id), Action.FACTOR_REMOVED, APP)
+        return Change(removing, "The authenticator app was removed.")
 
     async def _begin_passkey(self, asked: Asked) -> None:
         """Tell the browser what it makes a passkey by."""
@@ -134,65 +156,41 @@ class FactorChange(Resource):
         asked.resp.content_type = falcon.MEDIA_JSON
         asked.resp.text = self._checks.party(asked.req).creation_options(asked.person_id, name, known, challenge)
 
-    async def _add_passkey(self, asked: Asked) -> Changed:
+    async def _add_passkey(self, asked: Asked) -> Change:
         step = await self._steps.take(asked.req, asked.resp, "new_passkey")
         if step.person_id != asked.person_id:
             raise Forbidden("Somebody else has begun this. Start again.")
         made = self._checks.check_new_passkey(asked.req, asked.form.text("credential"), step)
         name = asked.form.text("name")[: passkeys.MOST_NAME_LENGTH] or "Passkey"
         adding = passkeys.add_passkey(asked.person_id, made, name)
-        if not await self._noted(asked, adding, Action.FACTOR_ADDED, f"passkey {name}"):
-            raise Conflict(f"This passkey is here already, or you have {passkeys.MOST}, the most. Remove one first.")
-        return await self._added(asked, "The passkey was added.")
+        many = Conflict(f"This passkey is here already, or you have {passkeys.MOST}, the most. Remove one first.")
+        noting = asked.noted(adding, Action.FACTOR_ADDED, f"passkey {name}")
+        return Change(noting, "The passkey was added.", many, recovery.make_codes())
 
-    async def _remove_passkey(self, asked: Asked) -> Changed:
+    async def _remove_passkey(self, asked: Asked) -> Change:
         removing = passkeys.remove_passkey(asked.person_id, read_hex(asked.form.text("id")))
-        name = await self._noted(asked, removing, Action.FACTOR_REMOVED, "passkey")
-        if name is None:
-            raise InvalidRequest("You no longer have this passkey.")
-        return await self._removed(asked, f"The passkey {name} was removed.")
+        noting = asked.noted(removing, Action.FACTOR_REMOVED, "passkey")
+        gone = InvalidRequest("You no longer have this passkey, or no other way to sign in. Choose a password first.")
+        return Change(noting, "The passkey was removed.", gone)
 
-    async def _renew_codes(self, asked: Asked) -> Changed:
+    async def _renew_codes(self, asked: Asked) -> Change:
         if not await self._services.database.run(has_factor(asked.person_id)):
             raise Conflict("Recovery codes stand in for a factor. Add an authenticator app or a passkey first.")
-        return await self._new_codes(asked, "Here are new recovery codes. The old ones no longer work.")
+        text = "Here are new recovery codes. The old ones no longer work."
+        return Change(recovery.remove_codes(asked.person_id), text, codes=recovery.make_codes())
 
-    async def _remove_provider(self, asked: Asked) -> Changed:
-        await self._noted(asked, providers.unlink_identities(asked.person_id), Action.PROVIDER_UNLINKED)
-        return Changed("The link with the provider was removed.")
+    async def _remove_provider(self, asked: Asked) -> Change:
+        removing = asked.noted(providers.unlink_identities(asked.person_id), Action.PROVIDER_UNLINKED)
+        return Change(removing, "The link with the provider was removed.", Conflict(ONLY_WAY))
 
-    async def _require(self, asked: Asked) -> Changed:
+    async def _require(self, asked: Asked) -> Change:
         """Let an owner say whether everybody needs a second factor."""
         if asked.session.role is not Role.OWNER:
             raise Forbidden("Only owners of the account can set this.")
         needed = asked.form.is_ticked("needed")
         requiring = require_factors(asked.session.account_id, needed=needed)
-        await self._noted(asked, requiring, Action.FACTOR_REQUIRED, "yes" if needed else "no")
-        return Changed("Everybody needs a second factor now." if needed else "A second factor is up to each person.")
-
-    async def _noted(self, asked: Asked, change: Statement[Result], action: Action, subject: str = "") -> Result:
-        """Make a change, and note it where it changes something."""
-        return await self._services.database.run(noted(change, asked.session.caller.actor, action, subject))
-
-    async def _added(self, asked: Asked, text: str) -> Changed:
-        """Return the change to show after a factor was added; the first one brings recovery codes."""
-        if await self._services.database.run(recovery.count_codes(asked.person_id)):
-            return Changed(text)
-        return await self._new_codes(asked, text)
-
-    async def _new_codes(self, asked: Asked, text: str) -> Changed:
-        codes = recovery.make_codes()
-        making = recovery.replace_codes(asked.person_id, codes)
-        await self._services.database.run_together(
-            [*making, note(asked.session.caller.actor, Action.RECOVERY_CODES_MADE)]
-        )
-        return Changed(text, codes)
-
-    async def _removed(self, asked: Asked, text: str) -> Changed:
-        """Return the change to show after a factor was removed; the last one takes the recovery codes along."""
-        if not await self._services.database.run(has_factor(asked.person_id)):
-            await self._services.database.run(recovery.remove_codes(asked.person_id))
-        return Changed(text)
+        text = "Everybody needs a second factor now." if needed else "A second factor is up to each person."
+        return Change(asked.noted(requiring, Action.FACTOR_REQUIRED, "yes" if needed else "no"), text)
 
 
 async def show(

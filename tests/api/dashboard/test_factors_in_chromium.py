@@ -77,4 +77,4 @@ def test_a_passkey_and_an_app_are_added_and_sign_in(service: Service, api_databa
 
         opened.open(FACTORS)
         page.get_by_role("row", name="This laptop").get_by_role("button", name="Remove").click()
-        expect(page.get_by_role("status")).to_contain_text("The passkey This laptop was removed.")
+        expect(page.get_by_role("status")).to_contain_text("The passkey was removed.")

@@ -156,6 +156,17 @@ def test_the_second_step_is_asked_for_after_the_provider(site: Site) -> None:
     assert not is_signed_in(browser)
 
 
+def test_a_link_that_is_the_only_way_to_sign_in_stays(site: Site) -> None:
+    browser = site.browser()
+    site.visit(site.name, browser)  # by the address, which takes the password
+    browser.post(f"{FACTORS}/provider-remove", {})
+    assert "no other way to sign in" in browser.get(FACTORS).body.decode()
+    assert site.linked() == 1
+    site.database.run_together(set_password(site.person, "five words in a row")[:1])
+    browser.post(f"{FACTORS}/provider-remove", {})
+    assert site.linked() == 0
+
+
 def test_an_identity_is_one_persons_and_linked_only_by_who_has_begun(site: Site, api_database: Database) -> None:
     site.visit(site.name, site.here, f"{PATH}/provider/link")
     stranger = sign_in(site.service, api_database, open_account(api_database))

@@ -3,21 +3,30 @@
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
+from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from authenticator import Authenticator
 from browser import Browser, hidden_field, sign_in
 from http_service import Answer, Service, start_service
 from payers import Payer, open_account, owner_of
 from pyotp import TOTP
+from servers import WAITS_FOR_US
 
+from pipeline.accounts.audit import Actor
 from pipeline.accounts.sessions import csrf_token_of, make_token
 from pipeline.accounts.sign_in import add_link, set_email, set_password
 from pipeline.database import Database, Statement
+from pipeline.factors.held import lock_person
+from pipeline.factors.passkeys import NewPasskey
+from pipeline.factors.passkeys import add_passkey as add_passkey_row
+from pipeline.factors.recovery import settle_codes, use_code
 
 PASSWORD = "four words in a row"
 PATH, SECOND, FACTORS = "/dashboard/sign-in", "/dashboard/sign-in/second", "/dashboard/account/factors"
@@ -216,7 +225,7 @@ def test_a_link_of_an_operator_still_asks_for_the_second_step(signer: Signer) ->
     assert is_signed_in(browser)
 
 
-@pytest.mark.parametrize("how", ["another browser", "ten minutes", "a new password"])
+@pytest.mark.parametrize("how", ["another browser", "ten minutes", "a new password", "other sessions ended"])
 def test_the_first_step_is_of_one_browser_and_soon_over(signer: Signer, how: str) -> None:
     totp, _ = signer.with_app()
     browser = signer.by_password()
@@ -226,6 +235,8 @@ def test_the_first_step_is_of_one_browser_and_soon_over(signer: Signer, how: str
     elif how == "ten minutes":
         sql = "UPDATE sign_in_step SET expires_at = now() WHERE person_id = %(id)s RETURNING 1"
         signer.database.run(Statement(sql, {"id": signer.id}))
+    elif how == "other sessions ended":
+        signer.signed_in().post("/dashboard/account/end-others", {})
     else:
         signer.database.run_together(set_password(signer.id, "five words in a row"))
     sent = browser.post(SECOND, {"code": code_of(totp)}, token=token)
@@ -306,6 +317,50 @@ def test_the_last_factor_goes_only_after_a_fresh_sign_in_and_takes_the_codes_alo
     sql = "SELECT count(*) AS left FROM recovery_code WHERE person_id = %(id)s"
     assert signer.database.run(Statement(sql, {"id": signer.id})) == [{"left": 0}]
     assert is_signed_in(signer.by_password())
+
+
+def test_a_factor_goes_together_with_the_sessions_that_it_let_in_or_stays(
+    signer: Signer, api_database_url: str
+) -> None:
+    device, here, there = signer.with_passkey(), signer.signed_in(), signer.signed_in()
+    with psycopg.connect(api_database_url, autocommit=True) as connection:
+        connection.execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no session ends'; END $$;"
+            "CREATE TRIGGER fails BEFORE DELETE ON session FOR EACH ROW"
+            f" WHEN (OLD.person_id = '{signer.id}') EXECUTE FUNCTION fail()"
+        )
+        assert here.post(f"{FACTORS}/passkey-remove", {"id": device.id.hex()}).status == 500
+        connection.execute("DROP FUNCTION fail CASCADE")
+    assert by_passkey(signer.browser(), device).status == 303
+    assert here.post(f"{FACTORS}/passkey-remove", {"id": device.id.hex()}).status == 303
+    assert (by_passkey(signer.browser(), device).status, is_signed_in(there)) == (403, False)
+
+
+def test_two_factors_added_at_once_bring_one_set_of_recovery_codes(signer: Signer, api_database_url: str) -> None:
+    actor = Actor(signer.payer.account_id, signer.id)
+
+    def adding(number: int) -> list[Statement[Any]]:
+        made = NewPasskey(signer.id.bytes + bytes([number]), b"", 0)
+        codes = [f"{number}-{signer.id}"]
+        return [lock_person(signer.id), add_passkey_row(signer.id, made, "x"), *settle_codes(signer.id, codes, actor)]
+
+    with ThreadPoolExecutor() as threads, Database(api_database_url) as other:
+        with signer.database.transaction() as first:
+            *_, has_codes = [first.run(one) for one in adding(1)]
+            second_one = threads.submit(other.run_together, adding(2))
+            while not first.run(Statement(WAITS_FOR_US)):
+                assert not second_one.done()
+        assert (has_codes, second_one.result(timeout=60)[-1]) == (True, False)
+    assert signer.database.run(use_code(signer.id, f"1-{signer.id}"))
+
+
+def test_a_passkey_that_is_the_only_way_to_sign_in_stays(signer: Signer) -> None:
+    device = signer.with_passkey()
+    signer.database.run_together(set_password(signer.id, None))
+    here = signer.signed_in()
+    here.post(f"{FACTORS}/passkey-remove", {"id": device.id.hex()})
+    assert "no other way to sign in" in here.get(FACTORS).body.decode()
+    assert by_passkey(signer.browser(), device).status == 303
 
 
 def test_a_new_key_wants_a_sign_in_within_the_hour(signer: Signer) -> None:
