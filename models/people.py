@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Column, ForeignKey, Index, LargeBinary, Uuid, text
+from sqlalchemy import CheckConstraint, Column, ForeignKey, ForeignKeyConstraint, Index, LargeBinary, Uuid, text
 from sqlmodel import Field
 
 from models.columns import Row, document, moment, one_of
@@ -48,12 +48,20 @@ class MembershipRow(Row, table=True):
 
 
 class InvitationRow(Row, table=True):
-    """A link with which one person joins an account once; its row is deleted when it is used."""
+    """A link with which one person joins an account once; its row is deleted when it is used.
+
+    It goes with the membership of who has made it; `person_id` is null where the `pressroom` command has."""
 
     __table_args__ = (
         Index("invitation_account_email_key", "account_id", "email", unique=True),
         CheckConstraint("email = lower(email)", name="invitation_email_check"),
         CheckConstraint(one_of("role", ROLES), name="invitation_role_check"),
+        ForeignKeyConstraint(
+            ["account_id", "person_id"],
+            ["membership.account_id", "membership.person_id"],
+            name="invitation_person_fkey",
+            ondelete="CASCADE",
+        ),
     )
 
     token_hash: bytes = Field(sa_column=Column(LargeBinary, primary_key=True))
@@ -62,6 +70,7 @@ class InvitationRow(Row, table=True):
     role: str
     created_at: datetime = Field(sa_column=moment(now=True))
     expires_at: datetime = Field(sa_column=moment())
+    person_id: UUID | None
 
 
 class AuditEventRow(Row, table=True):

@@ -8,10 +8,10 @@ from pipeline.errors import Conflict, InvalidRequest, NotFound
 
 
 class LastOwner(Conflict):
-    """The account would have no owner."""
+    """The account would have no owner, or who changes its people is no longer one."""
 
     code = "last_owner"
-    message = "An account needs an owner. Make somebody else an owner first."
+    message = "An account needs an owner, and only owners change its people. Make somebody else an owner first."
 
 
 def read_name(name: str) -> str:
@@ -43,7 +43,7 @@ async def find_member(services: Services, session: Session, person_id: str) -> M
 async def change_role(services: Services, session: Session, person_id: str, role: Role) -> Member:
     """Give a person another role, from their next request on. Raises NotFound, LastOwner."""
     member = await find_member(services, session, person_id)
-    *_, changed = await services.database.run_together(set_role(session.caller.actor, member, role))
+    _, changed, _ = await services.database.run_together(set_role(session.caller.actor, member, role))
     if not changed:
         raise LastOwner
     return member

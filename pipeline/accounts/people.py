@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from pipeline.accounts.accounts import lock_account
 from pipeline.accounts.audit import Action, Actor, noted
 from pipeline.accounts.roles import Role
 from pipeline.accounts.sessions import hash_token
@@ -83,31 +84,47 @@ _OTHER_OWNER = SQL(
     "(m.role <> 'owner' OR EXISTS (SELECT FROM membership o WHERE o.account_id = m.account_id AND o.role = 'owner'"
     " AND o.person_id <> m.person_id))"
 )
+#: The condition that who changes an account's people is its owner still; the `pressroom` command is nobody.
+_IS_OWNER = SQL(
+    "(%(by)s::uuid IS NULL OR EXISTS (SELECT FROM membership b WHERE b.account_id = %(account)s"
+    " AND b.person_id = %(by)s AND b.role = 'owner'))"
+)
 _SET_ROLE = SQL(
     "UPDATE membership m SET role = %(role)s WHERE m.account_id = %(account)s AND m.person_id = %(person)s"
-    " AND (%(role)s = 'owner' OR {other}) RETURNING m.role"
-).format(other=_OTHER_OWNER)
+    " AND {is_owner} AND (%(role)s = 'owner' OR {other}) RETURNING m.role"
+).format(is_owner=_IS_OWNER, other=_OTHER_OWNER)
 _REMOVE = SQL(
-    "DELETE FROM membership m WHERE m.account_id = %(account)s AND m.person_id = %(person)s AND {other}"
-    " RETURNING 1 AS gone"
-).format(other=_OTHER_OWNER)
+    "DELETE FROM membership m WHERE m.account_id = %(account)s AND m.person_id = %(person)s"
+    " AND ({is_owner} OR m.person_id = %(by)s) AND {other} RETURNING 1 AS gone"
+).format(is_owner=_IS_OWNER, other=_OTHER_OWNER)
 
 
 def set_role(actor: Actor, member: Member, role: Role) -> list[Statement[Any]]:
-    """Return the statements that give a person another role, for one transaction; the last says whether it was given.
+    """Return the statements that give a person another role, for one transaction; the second says whether it was given.
 
-    It is not where the account would have no owner."""
-    parameters = {"account": actor.account_id, "person": member.id, "role": role.value}
+    It is not where the account would have no owner, or the actor is none. Who is no longer an owner invites nobody."""
+    parameters = {"account": actor.account_id, "person": member.id, "role": role.value, "by": actor.person_id}
     change = Statement(_SET_ROLE, parameters, bool)
     detail = {"role": role.value, "before": member.role.value}
-    return [_lock(actor.account_id, member.id), noted(change, actor, Action.ROLE_CHANGED, _called(member), **detail)]
+    ending: Statement[None] = Statement(
+        "DELETE FROM invitation i USING membership m WHERE i.account_id = %(account)s AND i.person_id = %(person)s"
+        " AND m.account_id = i.account_id AND m.person_id = i.person_id AND m.role <> 'owner' RETURNING 1 AS ended",
+        parameters,
+        nothing,
+    )
+    return [
+        _lock(actor.account_id, member.id),
+        noted(change, actor, Action.ROLE_CHANGED, _called(member), **detail),
+        ending,
+    ]
 
 
 def remove_person(actor: Actor, member: Member) -> list[Statement[Any]]:
     """Return the statements that take a person out of an account, for one transaction, with what ends with them.
 
-    The last two return whether they went (they don't where the account would have no owner), and the keys revoked."""
-    parameters = {"account": actor.account_id, "person": member.id}
+    The last two return whether they went, and the keys revoked. They don't go where the account would have no owner,
+    or the actor is neither an owner nor themselves. Their invitations go with the membership."""
+    parameters = {"account": actor.account_id, "person": member.id, "by": actor.person_id}
     removal = Statement(_REMOVE, parameters, bool)
     after = SQL(
         "WITH left_it AS (SELECT 1 WHERE NOT EXISTS"
@@ -115,6 +132,8 @@ def remove_person(actor: Actor, member: Member) -> list[Statement[Any]]:
         " sessions AS (DELETE FROM session WHERE account_id = %(account)s AND person_id = %(person)s"
         "  AND EXISTS (SELECT FROM left_it)),"
         " links AS (DELETE FROM sign_in_link WHERE account_id = %(account)s AND person_id = %(person)s"
+        "  AND EXISTS (SELECT FROM left_it)),"
+        " mails AS (DELETE FROM mail WHERE account_id = %(account)s AND person_id = %(person)s"
         "  AND EXISTS (SELECT FROM left_it)),"
         " homeless AS (DELETE FROM person WHERE id = %(person)s"
         "  AND NOT EXISTS (SELECT FROM membership WHERE person_id = %(person)s))"
@@ -146,29 +165,36 @@ def _lock(account_id: UUID, person_id: UUID) -> Statement[None]:
     )
 
 
-def invite(actor: Actor, email: str, role: Role, token: str, *, lasts: timedelta) -> list[Statement[Any]]:
-    """Return the statements that invite somebody, for one transaction; the last says whether they are not in already.
+_INVITE = SQL(
+    "INSERT INTO invitation (token_hash, account_id, email, role, expires_at, person_id)"
+    " SELECT %(token)s, %(account)s, %(email)s::text, %(role)s, now() + %(lasts)s, %(by)s"
+    " WHERE {is_owner} AND NOT EXISTS (SELECT FROM person p JOIN membership m ON m.person_id = p.id"
+    "  WHERE p.email = %(email)s::text AND m.account_id = %(account)s)"
+    " ON CONFLICT (account_id, email) DO UPDATE SET token_hash = excluded.token_hash, role = excluded.role,"
+    " created_at = now(), expires_at = excluded.expires_at, person_id = excluded.person_id RETURNING 1 AS invited"
+).format(is_owner=_IS_OWNER)
 
-    An earlier invitation of the same e-mail ends; so do those of all accounts that have expired."""
+
+def invite(actor: Actor, email: str, role: Role, token: str, *, lasts: timedelta) -> list[Statement[Any]]:
+    """Return the statements that invite somebody, for one transaction; the last says whether they were invited.
+
+    They are not where they are in already, or the actor is no owner. An earlier invitation of the same e-mail ends; so
+    do those of all accounts that have expired."""
     parameters = {
         "account": actor.account_id,
+        "by": actor.person_id,
         "email": email,
         "role": role.value,
         "token": hash_token(token),
         "lasts": lasts,
     }
     expired: Statement[None] = Statement("DELETE FROM invitation WHERE expires_at < now() RETURNING 1", {}, nothing)
-    inviting = Statement(
-        "INSERT INTO invitation (token_hash, account_id, email, role, expires_at)"
-        " SELECT %(token)s, %(account)s, %(email)s::text, %(role)s, now() + %(lasts)s"
-        " WHERE NOT EXISTS (SELECT FROM person p JOIN membership m ON m.person_id = p.id"
-        "  WHERE p.email = %(email)s::text AND m.account_id = %(account)s)"
-        " ON CONFLICT (account_id, email) DO UPDATE SET token_hash = excluded.token_hash, role = excluded.role,"
-        " created_at = now(), expires_at = excluded.expires_at RETURNING 1 AS invited",
-        parameters,
-        bool,
-    )
-    return [expired, noted(inviting, actor, Action.PERSON_INVITED, email, role=role.value)]
+    inviting = Statement(_INVITE, parameters, bool)
+    return [
+        lock_account(actor.account_id),
+        expired,
+        noted(inviting, actor, Action.PERSON_INVITED, email, role=role.value),
+    ]
 
 
 _INVITATIONS = SQL(
@@ -207,7 +233,8 @@ def add_person(token: str, person_id: UUID, name: str, password_hash: str) -> St
     Raises psycopg's UniqueViolation where somebody has the e-mail by now."""
     return Statement(
         "INSERT INTO person (id, name, email, password_hash) SELECT %(person)s, %(name)s, email, %(hash)s"
-        " FROM invitation WHERE token_hash = %(token)s AND expires_at > now() RETURNING 1 AS made",
+        # Locked, so that it is not withdrawn before `accept`: the person would be in no account.
+        " FROM invitation WHERE token_hash = %(token)s AND expires_at > now() FOR UPDATE RETURNING 1 AS made",
         {"person": person_id, "name": name, "hash": password_hash, "token": hash_token(token)},
         nothing,
     )

@@ -28,21 +28,25 @@ class Mail:
     age: timedelta
 
 
-def add_mail(person_id: UUID, account_id: UUID, subject: str, body: str, token: UUID | None = None) -> Statement[None]:
-    """Have a mail sent as soon as this is committed. `token` ends the choice that it comes from."""
+def add_mail(
+    person_id: UUID, account_id: UUID, subject: str, body: str, token: UUID | None = None, *, id: UUID | None = None
+) -> Statement[bool]:
+    """Have a mail sent as soon as this is committed; return false if there is one with its `id`.
+
+    `token` ends the choice that it comes from."""
     return Statement(
         "INSERT INTO mail (id, person_id, account_id, subject, body, token)"
         " VALUES (%(id)s, %(person)s, %(account)s, %(subject)s, %(body)s, %(token)s)"
         " ON CONFLICT DO NOTHING RETURNING 1 AS added",
         {
-            "id": uuid7(),
+            "id": id or uuid7(),
             "person": person_id,
             "account": account_id,
             "subject": subject,
             "body": body,
             "token": token,
         },
-        nothing,
+        bool,
     )
 
 
@@ -103,16 +107,17 @@ def forget_mails(*, older_than: timedelta, limit: int) -> Statement[int]:
 
 
 def tell_of_sign_in(account_id: UUID, person_id: UUID, browser: str) -> Statement[None]:
-    """Tell the account's webhooks of a sign-in that was just noted, if the person's others had other addresses.
+    """Tell the account's webhooks of a sign-in, if the person's others had other addresses.
 
-    It follows the statement that signs in, in the same transaction."""
+    It follows the statement that signs in, in the same transaction, and finds what that has noted."""
     data = {"person_id": person_id, "address": ADDRESS.get(), "browser": browser}
     return Statement(
         "INSERT INTO webhook_delivery (id, account_id, webhook_id, url, event, body)"
         " SELECT gen_random_uuid(), a.id, w.id, w.url, %(event)s::text, %(body)s::text FROM account a"
         " JOIN webhook w ON w.account_id = a.id AND (w.of_account OR w.id = a.webhook_id)"
         " WHERE a.id = %(account)s AND w.url IS NOT NULL AND (w.events IS NULL OR %(event)s::text = ANY (w.events))"
-        " AND 1 = (SELECT count(*) FROM (SELECT FROM audit_event WHERE person_id = %(person)s AND action = %(action)s"
+        " AND (SELECT count(*) = 1 AND max(at) = now() FROM (SELECT at FROM audit_event"
+        "  WHERE person_id = %(person)s AND action = %(action)s"
         "  AND address IS NOT DISTINCT FROM %(address)s::text AND at > now() - interval '90 days' LIMIT 2) known)"
         " RETURNING 1 AS told",
         {

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import uuid4
 
@@ -11,10 +12,13 @@ import pytest
 from browser import Browser, hidden_field, sign_in
 from chromium import chromium, reader
 from http_service import Answer, Service
-from payers import Payer, add_person, open_account
+from payers import Payer, add_person, open_account, owner_of
 from playwright.sync_api import expect
+from servers import WAITS_FOR_US
 
-from pipeline.accounts.audit import forget_events
+from pipeline.accounts.audit import Actor, forget_events
+from pipeline.accounts.people import accept, find_invitation, withdraw
+from pipeline.accounts.people import add_person as make_person
 from pipeline.database import Database, Statement
 
 PASSWORD = "four words in a row"
@@ -87,7 +91,7 @@ def test_who_signs_in_already_joins_as_themselves_alone(
     assert "was used" in join(invited, link).body.decode()
 
 
-@pytest.mark.parametrize("end", ["withdrawn", "replaced", "expired", "suspended"])
+@pytest.mark.parametrize("end", ["withdrawn", "replaced", "expired", "suspended", "role", "remove"])
 def test_an_invitation_ends(owner: Browser, service: Service, api_database: Database, client: Payer, end: str) -> None:
     email = an_email()
     link = invite(owner, email)
@@ -95,6 +99,10 @@ def test_an_invitation_ends(owner: Browser, service: Service, api_database: Data
         owner.post(PEOPLE, {"change": "withdraw", "email": email})
     elif end == "replaced":
         invite(owner, email, "viewer")
+    elif end in ("role", "remove"):  # of who has invited
+        inviter = str(owner_of(api_database, client))
+        other = sign_in(service, api_database, client, person_id=add_person(api_database, client, "owner"))
+        other.post(PEOPLE, {"change": end, "person": inviter, "role": "editor"})
     else:
         sql = {
             "expired": "UPDATE invitation SET expires_at = now() WHERE account_id = %(account)s RETURNING 1",
@@ -102,6 +110,23 @@ def test_an_invitation_ends(owner: Browser, service: Service, api_database: Data
         }[end]
         api_database.run(Statement(sql, {"account": client.account_id}))
     assert "was used or withdrawn, or has expired" in join(Browser(service), link).body.decode()
+
+
+def test_an_invitation_that_is_withdrawn_while_somebody_joins_leaves_nobody_in_no_account(
+    owner: Browser, api_database: Database, api_database_url: str, client: Payer
+) -> None:
+    email, person = an_email(), uuid4()
+    token = invite(owner, email).partition("=")[2]
+    invitation = api_database.run(find_invitation(token))
+    assert invitation
+    with ThreadPoolExecutor() as threads, Database(api_database_url) as other:
+        with api_database.transaction() as joining:
+            joining.run(make_person(token, person, "Ann", "hash"))
+            withdrawing = threads.submit(other.run, withdraw(Actor(client.account_id), email))
+            while not joining.run(Statement(WAITS_FOR_US)):
+                assert not withdrawing.done()
+            is_in, _ = [joining.run(one) for one in accept(invitation, token, person)]
+        assert (is_in, withdrawing.result(timeout=60)) == (True, False)
 
 
 @pytest.mark.parametrize("wrong", [{"email": "nobody"}, {"role": "king"}, {"change": "anything"}])

@@ -3,11 +3,11 @@
 import pytest
 from browser import Browser, sign_in
 from http_service import Service
-from payers import open_account, owner_of
+from payers import add_person, open_account, owner_of
 
 from pipeline.database import Database, Statement
 from pipeline.notices.choices import read_choices, read_low_balance
-from pipeline.notices.outbox import list_mails
+from pipeline.notices.outbox import add_mail, list_mails
 
 PATH = "/dashboard/account/notices"
 STOP = "/dashboard/notices/stop"
@@ -52,11 +52,28 @@ def test_a_limit_that_is_none_is_refused_by_name(service: Service, api_database:
     assert api_database.run(read_low_balance(payer.account_id)) is None
 
 
-def test_a_test_is_written_for_the_person_alone(service: Service, api_database: Database) -> None:
+def test_a_test_is_written_for_the_person_alone_and_not_again_at_once(service: Service, api_database: Database) -> None:
     payer = open_account(api_database)
-    assert sign_in(service, api_database, payer).post(f"{PATH}/test", {}).status == 303
+    browser, said = sign_in(service, api_database, payer), ""
+    for _ in range(3):
+        assert browser.post(f"{PATH}/test", {}).status == 303
+        said += browser.get(PATH).body.decode()
+    assert "Wait ten minutes" in said
     mails = api_database.run(list_mails(payer.account_id, owner_of(api_database, payer), limit=5))
-    assert [one["subject"] for one in mails] == ["A test from Pressroom"]
+    assert {one["subject"] for one in mails} == {"A test from Pressroom"}
+    assert len(mails) < 3  # two where ten minutes ended meanwhile
+
+
+def test_who_is_removed_from_an_account_gets_none_of_its_mails(service: Service, api_database: Database) -> None:
+    payer, other = open_account(api_database), open_account(api_database)
+    person = add_person(api_database, payer, "viewer")
+    joined = "INSERT INTO membership (account_id, person_id, role) VALUES (%(a)s, %(p)s, 'viewer') RETURNING 1"
+    api_database.run(Statement(joined, {"a": other.account_id, "p": person}))
+    for account in (payer.account_id, other.account_id):
+        api_database.run(add_mail(person, account, "Failed jobs: 1", "The harbour"))
+    sign_in(service, api_database, payer).post("/dashboard/people", {"change": "remove", "person": str(person)})
+    assert api_database.run(list_mails(payer.account_id, person, limit=5)) == []
+    assert len(api_database.run(list_mails(other.account_id, person, limit=5))) == 1
 
 
 @pytest.mark.parametrize("token", ["", "x", "00000000-0000-0000-0000-000000000000"])

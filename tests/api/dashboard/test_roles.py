@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -16,6 +17,9 @@ from api.dashboard import load_resources
 from api.routes import RESOURCES
 from capabilities.sites import runs, sites
 from capabilities.sites.connectors.connector import SiteFacts
+from pipeline.accounts.audit import Actor
+from pipeline.accounts.people import invite, list_invitations, list_people, remove_person, set_role
+from pipeline.accounts.roles import Role
 from pipeline.database import Database, Statement
 
 OWN = {"/dashboard/account", "/dashboard/sign-out", "/dashboard/invitation", "/dashboard/sign-in"}
@@ -166,6 +170,17 @@ def test_a_role_that_is_taken_away_is_refused_at_the_next_request(
     assert other.get("/dashboard").status == 303
     gone = api_database.run(Statement("SELECT 1 FROM person WHERE id = %(id)s", {"id": person}))
     assert gone == []
+
+
+def test_who_is_no_longer_an_owner_when_the_change_comes_changes_nobody(api_database: Database, client: Payer) -> None:
+    former, other = (add_person(api_database, client, role) for role in ("editor", "owner"))
+    actor, run = Actor(client.account_id, former), api_database.run_together
+    member = next(one for one in api_database.run(list_people(client.account_id)) if one.id == other)
+    assert not run(set_role(actor, member, Role.VIEWER))[1]
+    assert not run(remove_person(actor, member))[1]
+    assert not run(invite(actor, "eve@x.example", Role.OWNER, "token", lasts=timedelta(days=1)))[-1]
+    assert api_database.run(list_invitations(client.account_id)) == []
+    assert member in api_database.run(list_people(client.account_id))
 
 
 @pytest.mark.parametrize("form", [{"change": "remove"}, {"change": "role", "role": "editor"}])

@@ -1,6 +1,7 @@
 """Passwords, and the sessions that they begin and end."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,6 +21,8 @@ from pipeline.accounts.passwords import (
 from pipeline.accounts.sessions import Person, begin_session, find_owner, make_token
 from pipeline.accounts.sign_in import add_link, set_password, use_link
 from pipeline.database import Database, Statement
+from pipeline.notices.outbox import tell_of_sign_in
+from pipeline.webhooks.accounts import NewWebhook, add_to_webhooks
 
 LASTS = timedelta(hours=1)
 OLD, NEW = "four words in a row", "five words in a row"
@@ -54,6 +57,18 @@ def test_a_password_that_has_changed_since_it_was_checked_signs_nobody_in(
 
     assert not database.run(begin_session(owner.id, owned.account_id, make_token(), lasts=LASTS, checked=owner))
     assert sessions(database) == 0
+
+
+def test_webhooks_are_told_of_the_first_sign_in_from_an_address_and_of_none_that_failed(
+    database: Database, owned: Payer
+) -> None:
+    database.run_together(add_to_webhooks(NewWebhook(owned.account_id, "https://hooks.example.org/"), most=1))
+    owner = checked(database, owned)
+    stale = replace(owner, password_hash="of another")
+    for person in (owner, stale, owner):
+        beginning = begin_session(owner.id, owned.account_id, make_token(), lasts=LASTS, checked=person)
+        database.run_together([beginning, tell_of_sign_in(owned.account_id, owner.id, "Firefox")])
+    assert database.run(Statement("SELECT event FROM webhook_delivery")) == [{"event": "account.signed_in"}]
 
 
 def test_a_new_password_waits_for_who_is_just_signing_in_and_signs_them_out(

@@ -119,7 +119,7 @@ def test_events_of_each_source_come_in_one_daily_mail(person: Person, bench: Wor
     ADDRESS.set("198.51.100.7")
     person.database.run(note(actor, Action.SIGNED_IN))
     person.database.run(note(actor, Action.SIGNED_IN))  # from a known address
-    watch_a_page(person, bench)
+    monitor = watch_a_page(person, bench)
     sending(host).work(person.database)
     assert host.messages == []
     for _ in range(13):
@@ -133,11 +133,12 @@ def test_events_of_each_source_come_in_one_daily_mail(person: Person, bench: Wor
     assert body.count("New sign-in") == 1
     assert body.count("198.51.100.7") == 1
     assert "https://example.com/post is no longer listed by google" in body
+    assert f"{URL}/dashboard/indexing/monitors/{monitor}" in body
     assert "The balance is low" in body
 
 
-def watch_a_page(person: Person, bench: Workbench) -> None:
-    """Have a watched page be dropped by a search engine."""
+def watch_a_page(person: Person, bench: Workbench) -> UUID:
+    """Have a watched page be dropped by a search engine; return its monitor."""
     monitor, job = uuid4(), bench.job_of(1)
     bench.report(bench.claim_one(), "done")
     person.connection.execute(
@@ -150,6 +151,7 @@ def watch_a_page(person: Person, bench: Workbench) -> None:
         " VALUES (%s, %s, 'https://example.com/post', 'dropped', 'google', 'serper', now(), now())",
         [monitor, job],
     )
+    return monitor
 
 
 @pytest.mark.parametrize(("answer", "state"), [("451 try again later", "sent"), ("550 no such person here", "failed")])

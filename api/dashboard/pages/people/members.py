@@ -50,7 +50,8 @@ class People(Resource):
             invite(session.caller.actor, email, role, token, lasts=lasts)
         )
         if not invited:
-            raise Conflict(f"{email} is in this account already.", code="person_is_member")
+            message = f"{email} is in this account already, or you are no longer its owner."
+            raise Conflict(message, code="person_is_member")
         return email, token
 
     async def _change(self, session: Session, form: Form) -> str:
