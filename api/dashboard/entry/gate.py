@@ -61,11 +61,9 @@ class Gate:
         return _admitted(person)
 
     async def check_password(self, req: falcon.asgi.Request, person: Person, password: str) -> None:
-        """Check the password of who is signed in; one who has none yet passes. Raises InvalidRequest."""
-        if person.password_hash is None:
-            return
+        """Check the password of who is signed in, where there is one. Raises InvalidRequest, RateLimitExceeded."""
         await self.admit(req, f"person {person.id}")
-        if not await self._is_password(password, person):
+        if person.password_hash is not None and not await self._is_password(password, person):
             raise InvalidRequest("This is not your current password.", code="password_wrong")
 
     async def person(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> Person:

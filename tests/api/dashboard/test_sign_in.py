@@ -260,6 +260,7 @@ def test_a_first_password_wants_a_sign_in_within_the_hour(browser: Browser, api_
 def test_a_person_has_an_email_of_their_own(browser: Browser, api_database: Database) -> None:
     owner(api_database, "lea@example.com")
     signed_in = sign_in(browser.service, api_database, open_account(api_database))
+    signed_in.headers = {"X-Forwarded-For": f"198.51.100.{next(addresses)}"}
     form = {"email": "LEA@example.com", "password": PASSWORD}
     refused = signed_in.post("/dashboard/account", form)
     assert refused.status == 400
@@ -267,6 +268,7 @@ def test_a_person_has_an_email_of_their_own(browser: Browser, api_database: Data
     assert signed_in.post("/dashboard/account", {**form, "email": "no address"}).status == 400
     assert signed_in.post("/dashboard/account", {"email": "lee@example.com", "password": ""}).status == 400
     assert signed_in.post("/dashboard/account", {**form, "email": "lee@example.com"}).status == 303
+    assert signed_in.post("/dashboard/account", form).status == 429  # nobody tries who has which address
     assert send(browser, "lee@example.com", PASSWORD).status == 303
 
 
