@@ -48,6 +48,7 @@ class Action(StrEnum):
     PROVIDER_LINKED = "provider linked"
     PROVIDER_UNLINKED = "provider unlinked"
     CREDITS_ADDED = "credits added"
+    ACCOUNT_CHANGED = "account changed"
     EXPORTED = "exported"
 
 

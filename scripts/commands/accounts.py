@@ -94,7 +94,8 @@ def set_tier(
     """Move an account to another tier; its limits change within seconds."""
     _check_tier(tier)
     with open_database(data) as database:
-        database.run(lifecycle.change_tier(find_account(database, account_id), tier))
+        account = find_account(database, account_id)
+        database.run_together([lifecycle.change_tier(account, tier), _note(account, f"tier {tier}")])
     typer.echo(f"tier {tier}")
 
 
@@ -112,7 +113,8 @@ def resume(account_id: Account, data: Data = None) -> None:
 
 def _suspend(account_id: str, data: Path | None, *, suspended: bool) -> None:
     with open_database(data) as database:
-        database.run(lifecycle.suspend_account(find_account(database, account_id), suspended=suspended))
+        account, what = find_account(database, account_id), "suspended" if suspended else "resumed"
+        database.run_together([lifecycle.suspend_account(account, suspended=suspended), _note(account, what)])
     typer.echo("suspended" if suspended else "goes on")
 
 
@@ -153,7 +155,8 @@ def make_sign_in_link(account: Person, data: Data = None) -> None:
     token = make_token()
     with open_database(data) as database:
         person = find_identified(database, account)
-        database.run(add_link(person.account_id, token, lasts=timedelta(hours=hours), person_id=person.id))
+        link = add_link(person.account_id, token, lasts=timedelta(hours=hours), person_id=person.id)
+        database.run_together([link, _note(person.account_id, "sign-in link")])
     typer.echo(sign_in_link(_address(settings), token))
     typer.echo(f"works once, for {hours:g} hours", err=True)
 
@@ -166,8 +169,9 @@ def operator(
 ) -> None:
     """Make an account an operator's: its owners may see and change all accounts."""
     with open_database(data) as database:
-        database.run(set_operator(find_account(database, account), is_operator=not no_longer))
-    typer.echo("no longer an operator" if no_longer else "an operator")
+        found, what = find_account(database, account), "no longer an operator" if no_longer else "an operator"
+        database.run_together([set_operator(found, is_operator=not no_longer), _note(found, what)])
+    typer.echo(what)
 
 
 @group.command("reset-factors")
@@ -210,6 +214,10 @@ def invite(
         raise Conflict(f"{wanted} is in this account already.")
     typer.echo(f"{_address(settings)}/dashboard/invitation?token={token}")
     typer.echo(f"works once, for {settings.dashboard.invitation_days:g} days", err=True)
+
+
+def _note(account_id: UUID, what: str) -> Statement[None]:
+    return note(Actor(account_id), Action.ACCOUNT_CHANGED, what)
 
 
 def _run_with_email(database: Database, person_id: UUID, email: str | None, changes: Sequence[Statement[Any]]) -> Any:

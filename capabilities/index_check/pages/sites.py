@@ -5,7 +5,6 @@ import hashlib
 import hmac
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import falcon
 import falcon.asgi
@@ -25,6 +24,7 @@ from capabilities.index_check.connecting import (
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites import connections, site_quota
 from capabilities.index_check.sites.connections import list_connections
+from pipeline.accounts.audit import Action, Actor, note
 from pipeline.accounts.sessions import make_token
 from pipeline.errors import Forbidden, InvalidRequest, PressroomError
 from pipeline.settings import Settings
@@ -45,12 +45,13 @@ VISIT_LASTS = timedelta(minutes=15)
 class SitesBase(Resource):
     """A page about the account's sites."""
 
-    async def _connect(self, account_id: UUID, credentials: dict[str, Any], name: str = "") -> str:
+    async def _connect(self, actor: Actor, credentials: dict[str, Any], name: str = "") -> str:
         """Try credentials at their service, keep them, and say so. Raises PressroomError."""
         settings = self._services.settings
         owner, sites = await asyncio.to_thread(find_sites, settings, credentials)
-        kept = connecting(settings, account_id, name or owner, credentials, sites)
-        await self._services.database.run(kept)
+        kept = connecting(settings, actor.account_id, name or owner, credentials, sites)
+        noting = note(actor, Action.SITE_CHANGED, name or owner, site="connected")
+        await self._services.database.run_together([kept, noting])
         word = "site" if len(sites) == 1 else "sites"
         return f"{len(sites)} {word} connected: Google Search Console is asked about them first."
 
@@ -82,28 +83,27 @@ class SitesPage(SitesBase):
         session = await self._services.sessions.require(req, resp)
         form = await read_form(req, session)
         if form.text("action") == "disconnect":
-            await self._disconnect(req, resp, session.account_id, form)
+            await self._disconnect(req, resp, session.caller.actor, form)
             return
         key = form.text("key")
         try:
             if not key:
                 raise InvalidRequest("Paste the key that the steps above give you.")
-            said = await self._connect(session.account_id, read_service_account(key))
+            said = await self._connect(session.caller.actor, read_service_account(key))
         except PressroomError as error:
             resp.status = error.status
             await self._show(req, resp, error=error.message)
             return
         redirect(req, resp, PATH, said)
 
-    async def _disconnect(
-        self, req: falcon.asgi.Request, resp: falcon.asgi.Response, account_id: UUID, form: Form
-    ) -> None:
+    async def _disconnect(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, actor: Actor, form: Form) -> None:
         run = self._services.database.run
-        own = await run(list_connections(account_id=account_id))
+        own = await run(list_connections(account_id=actor.account_id))
         found = next((one for one in own if str(one.id) == form.text("connection")), None)
         if found is None:
             raise falcon.HTTPNotFound(description="There is no such connection.")
-        await run(connections.disconnect(found.id))
+        noting = note(actor, Action.SITE_CHANGED, found.name, site="disconnected")
+        await self._services.database.run_together([connections.disconnect(found.id), noting])
         redirect(req, resp, PATH, f"{found.name} is disconnected, and its key deleted.")
 
 
@@ -135,7 +135,7 @@ class ConsentReturn(SitesBase):
             consent = await asyncio.to_thread(_consent, self._services.settings, address, visit)
             with service_errors():
                 credentials = await asyncio.to_thread(consent.credentials, code)
-            said = await self._connect(session.account_id, credentials, CONSENTED)
+            said = await self._connect(session.caller.actor, credentials, CONSENTED)
         except PressroomError as error:
             resp.status = error.status
             await self._show(req, resp, error=error.message)

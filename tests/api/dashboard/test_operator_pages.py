@@ -300,6 +300,9 @@ def test_an_account_is_put_into_another_tier_and_suspended(
     assert "free" in listed
     assert operator.post(path, {"change": "resume"}).status == 303
     assert "suspended" not in words_of(text_of(operator, "accounts?search=rogue"))
+    assert operator.post(path, {"change": "invite"}).status == 200
+    log = sign_in(service, api_database, payer).get("/dashboard/people/log?action=account+changed").body.decode()
+    assert re.findall(r'class="what">([^<]+)<', log) == ["sign-in link", "resumed", "suspended", "tier free"]
     assert operator.get(f"{BASE}/accounts/{uuid4()}").status == 404
     assert operator.get(f"{BASE}/accounts/x").status == 404
 

@@ -63,6 +63,8 @@ def test_a_link_signs_in_as_the_account_that_it_was_made_for(pressroom: Callable
     assert address.endswith("/dashboard/sign-in/link")
     owner = database.run(use_link(token))
     assert str(owner.account_id) == made["account_id"]
+    noted = database.run(Statement("SELECT subject FROM audit_event WHERE action = 'account changed'"))
+    assert noted == [{"subject": "sign-in link"}]
 
 
 @pytest.mark.parametrize("command", ["set-password", "sign-in-link", "operator"])

@@ -17,7 +17,7 @@ from api.services.services import Services
 from api.services.sessions import SIGN_IN
 from pipeline import lifecycle
 from pipeline.accounts.accounts import TIERS, new_account
-from pipeline.accounts.audit import Action, Actor, noted
+from pipeline.accounts.audit import Action, Actor, note, noted
 from pipeline.accounts.keys import revoke_key
 from pipeline.accounts.sessions import Session, make_token
 from pipeline.accounts.sign_in import add_link, set_email
@@ -110,7 +110,7 @@ class OperatorAccountPage(Resource):
         account = await self._find(account_id)
         if form.text("change") == "invite":
             token = make_token()
-            await self._services.database.run(invite(self._services, account.id, token))
+            await self._make(invite(self._services, account.id, token), account, session, "sign-in link")
             log.info("account invited", account_id=str(account.id), by=str(session.account_id))
             await self._show(req, resp, account_id, link=link_of(self._services, req, token))
             return
@@ -128,25 +128,25 @@ class OperatorAccountPage(Resource):
             case "top-up":
                 return await self._top_up(account, form, session)
             case "tier":
-                return await self._set_tier(account, form.text("tier"))
+                return await self._set_tier(account, form.text("tier"), session)
             case "suspend" if account.id == session.account_id:
                 raise InvalidRequest("You can't suspend your own account.")
             case "suspend":
-                await self._services.database.run(lifecycle.suspend_account(account.id, suspended=True))
+                await self._make(lifecycle.suspend_account(account.id, suspended=True), account, session, "suspended")
                 return "The account is suspended. Its open jobs end within seconds."
             case "resume":
-                await self._services.database.run(lifecycle.suspend_account(account.id, suspended=False))
+                await self._make(lifecycle.suspend_account(account.id, suspended=False), account, session, "resumed")
                 return "The account is active again."
             case other:
                 raise InvalidRequest(f"There is no change {other[:20]!r}.")
 
     async def _top_up(self, account: AccountSummary, form: Form, session: Session) -> str:
-        granted, note = read_credits(form.text("credits")), form.text("note")
-        if len(note) > MAX_NOTE:
-            raise InvalidRequest(f"The note has {len(note)} characters; it may have {MAX_NOTE}.")
+        granted, words = read_credits(form.text("credits")), form.text("note")
+        if len(words) > MAX_NOTE:
+            raise InvalidRequest(f"The note has {len(words)} characters; it may have {MAX_NOTE}.")
         try:
             by = Actor(account.id, session.person_id)
-            grant = lifecycle.grant_credits(account.id, granted, note or None)
+            grant = lifecycle.grant_credits(account.id, granted, words or None)
             balance = await self._services.database.run(noted(grant, by, Action.CREDITS_ADDED, f"{granted:,}"))
         except CheckViolation as error:
             raise InvalidRequest(f"The account has fewer than {-granted:,} credits to take back.") from error
@@ -154,11 +154,16 @@ class OperatorAccountPage(Resource):
             raise InvalidRequest("The balance would exceed the most that an account can have.") from error
         return f"The balance is now {balance or 0:,} credits."
 
-    async def _set_tier(self, account: AccountSummary, tier: str) -> str:
+    async def _set_tier(self, account: AccountSummary, tier: str, session: Session) -> str:
         if tier not in TIERS:
             raise InvalidRequest(f"There is no tier {tier[:20]!r}; choose {', '.join(TIERS)}.")
-        await self._services.database.run(lifecycle.change_tier(account.id, tier))
+        await self._make(lifecycle.change_tier(account.id, tier), account, session, f"tier {tier}")
         return f"The account is now in the tier {tier}; its limits change within seconds."
+
+    async def _make(self, change: Statement[bool], account: AccountSummary, session: Session, what: str) -> None:
+        """Make a change, and note it in the account's own log."""
+        noting = note(Actor(account.id, session.person_id), Action.ACCOUNT_CHANGED, what)
+        await self._services.database.run_together([change, noting])
 
     async def _find(self, account_id: str) -> AccountSummary:
         """Raises NotFound."""

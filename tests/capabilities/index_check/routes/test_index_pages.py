@@ -122,6 +122,8 @@ def test_sites_are_connected_with_a_key_that_works_and_disconnected(
             assert stranger.post(path, dict(form)).status == 404
             assert browser.post(path, dict(form)).status == 303
             assert connected() == []
+            noted = service.get("/account/audit?action=site+changed", client.api_key).json
+            assert [one["detail"]["site"] for one in noted] == ["disconnected", "connected"]
 
 
 def test_a_person_connects_search_console_by_consent_at_google_and_nobody_else_for_them(
