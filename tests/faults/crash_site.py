@@ -31,11 +31,8 @@ from told_engines import ToldEngines, told_engines
 from web_server import web_server
 from webhook_receiver import Receiver, webhook_receiver
 
-import capabilities.marks.demo as marks_demo
-import capabilities.speech.demo as speech_demo
-import capabilities.transcription.demo as transcription_demo
-from capabilities.alt_text.kinds.fields import EXAMPLE_PHOTO, EXAMPLE_URL
 from pipeline import lifecycle
+from pipeline.capabilities import parts
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
 from pipeline.registry import Kinds, queues
@@ -44,7 +41,8 @@ from scripts.system.programs import environment
 
 #: Runs at once; Redis has 16 databases, and waiting for leases and for each other costs no processor.
 SLOTS = 4
-FILES = marks_demo.FILES | speech_demo.FILES | transcription_demo.FILES
+FILES: dict[str, Path] = {name: path for part in parts("demo") for name, path in getattr(part, "FILES", {}).items()}
+SERVED: dict[str, Path] = {url: path for part in parts("demo") for url, path in getattr(part, "SERVED", {}).items()}
 
 
 @dataclass
@@ -143,9 +141,10 @@ def crash_site(make_database: Callable[[], str], redis_url: str, folder: Path, k
     with ExitStack() as stack:
         search = stack.enter_context(search_engine())
         told = stack.enter_context(told_engines())
-        pictures = stack.enter_context(web_server())
+        web = stack.enter_context(web_server())
         receiver = stack.enter_context(webhook_receiver())
-        picture = pictures.serve("/small.png", _small_picture())
+        local = {url: web.serve(f"/{path.name}", _content(path)) for url, path in SERVED.items()}
+        local["https://www.example.com/"] = told.urls(1)[0]  # the last: others begin with it
         common = _settings(search, told) | _whisper(kinds, folder)
         before = {name: os.environ.get(name) for name in common}
         os.environ.update(common)
@@ -154,12 +153,14 @@ def crash_site(make_database: Callable[[], str], redis_url: str, folder: Path, k
         site = Site(url, redis_url, folder, urlsplit(url).path[1:], kinds, common, receiver)
         for slot in range(1, SLOTS + 1):
             site.slots.put(slot)
-        _submit_all(site, picture, told)
+        _submit_all(site, local)
         yield site
 
 
-def _small_picture() -> bytes:
-    """Return a picture that is described in no time."""
+def _content(example: Path) -> bytes:
+    """Return an example's file, or a picture in its place that is described in no time."""
+    if example.suffix not in (".png", ".jpg"):
+        return example.read_bytes()
     content = BytesIO()
     Image.new("RGB", (64, 48), "navy").save(content, "PNG")
     return content.getvalue()
@@ -211,7 +212,7 @@ def _restore(before: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
-def _submit_all(site: Site, picture: str, told: ToldEngines) -> None:
+def _submit_all(site: Site, local: Mapping[str, str]) -> None:
     """Submit the example of each kind; each kind then has a database in which it alone is open."""
     folder = site.folder / "seed"
     (folder / "tmp").mkdir(parents=True)
@@ -221,7 +222,7 @@ def _submit_all(site: Site, picture: str, told: ToldEngines) -> None:
         _publish_offers(site, seed, database)
         with crashing_api(folder, seed.environment) as api:
             for kind in site.kinds.values():
-                path, body, headers = request_of(kind, picture, told, url=site.receiver.url)
+                path, body, headers = request_of(kind, local, url=site.receiver.url)
                 answer = api.ask("POST", path, body, {"X-API-Key": site.payer.api_key, **headers})
                 assert answer.status in (201, 202), (kind.name, answer.status, answer.body)
                 site.jobs[kind.name] = UUID(answer.headers["x-job-id"])
@@ -251,10 +252,12 @@ def _publish_offers(site: Site, seed: Copy, database: Database) -> None:
         assert len(database.run(Statement("SELECT 1 FROM offer"))) > before, queue
 
 
-def request_of(kind: AnyKind, picture: str, told: ToldEngines, *, url: str) -> tuple[str, bytes, dict[str, str]]:
+def request_of(kind: AnyKind, local: Mapping[str, str], *, url: str) -> tuple[str, bytes, dict[str, str]]:
     """Return the path, body and headers of a kind's example, with addresses of this machine, and a webhook."""
-    own = json.loads(json.dumps(dict(kind.example)).replace(EXAMPLE_URL, picture).replace(EXAMPLE_PHOTO, picture))
-    own = json.loads(json.dumps(own).replace("https://www.example.com/", told.urls(1)[0]))
+    text = json.dumps(dict(kind.example))
+    for address, here in local.items():
+        text = text.replace(address, here)
+    own = json.loads(text)
     path = kind.routes[0] if kind.routes else "/indexing/jobs"
     own["webhook_url"] = url
     asked = {"Prefer": "respond-async"}

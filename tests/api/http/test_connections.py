@@ -24,10 +24,10 @@ from api.http.address import read_networks
 from api.http.connections import READ_SECONDS, ClientConnection
 from pipeline.settings import Settings
 
-#: An idle connection is kept for eight seconds.
+#: An idle connection is kept for longer than a test's socket waits.
 SETTINGS = {
     "API__HEADER_SECONDS": "1.5",
-    "API__KEEP_ALIVE_SECONDS": "8",
+    "API__KEEP_ALIVE_SECONDS": "300",
     "API__UNREAD_SECONDS": "2",
     "API__CONNECTIONS_PER_ADDRESS": "3",  # loopback's are not counted
 }
@@ -62,17 +62,17 @@ def test_an_idle_connection_is_kept_for_longer_than_a_poller_waits(service: Serv
     assert Settings().api.keep_alive_seconds > 60  # what balancers keep theirs for
 
 
-def test_an_idle_connection_is_closed_without_a_word_after_its_time(service: Service) -> None:
-    connection = kept(service)
-    assert connection.sock
-    began = time.monotonic()
-    assert connection.sock.recv(1) == b""  # a clean end, after which clients connect anew
-    assert time.monotonic() - began > 6
-    connection.close()
+def test_an_idle_connection_is_closed_without_a_word_after_its_time(start: Start) -> None:
+    with start(API__KEEP_ALIVE_SECONDS="3") as service:
+        began = time.monotonic()
+        connection = kept(service)
+        assert connection.sock.recv(1) == b""  # a clean end, after which clients connect anew
+        assert time.monotonic() - began > 2.9
+        connection.close()
 
 
 def test_a_head_that_begins_behind_another_request_is_not_waited_for_either(service: Service) -> None:
-    with service.open_socket(timeout=6) as slow:  # it would be kept for eight
+    with service.open_socket() as slow:
         slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost")
         told = slow.makefile("rb").read()
     assert told.startswith(b"HTTP/1.1 200 ")
@@ -84,7 +84,7 @@ def test_an_answer_without_a_length_ends_with_its_connection_where_there_are_no_
 ) -> None:
     job_id = service.submit({"text": "Hello."}, client.api_key)
     assert service.post(f"/jobs/{job_id}/cancel", {}, client.api_key).status == 200
-    with service.open_socket(timeout=6) as old:  # it would be kept for eight
+    with service.open_socket() as old:
         head = f"GET /jobs/{job_id}/events HTTP/1.0\r\nConnection: keep-alive\r\nX-API-Key: {client.api_key}\r\n\r\n"
         old.sendall(head.encode())
         told = old.makefile("rb").read()
@@ -106,9 +106,7 @@ def test_a_later_head_that_never_ends_is_not_waited_for_either(service: Service)
     time.sleep(1)
     connection.sock.sendall(b"Host: x\r\n")  # each line begins no new wait
 
-    began = time.monotonic()
     assert connection.sock.makefile("rb").read().startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-    assert time.monotonic() - began < 30  # and not what an idle connection has
     connection.close()
 
 
@@ -169,16 +167,12 @@ def stand_in(**fields: Any) -> SimpleNamespace:
 
 
 def test_a_stop_waits_for_no_idle_connection(start: Start) -> None:
-    with start(**SETTINGS) as service:
+    with start(**SETTINGS, API__DRAIN_SECONDS="300") as service:
         connections = [kept(service) for _ in range(4)]
-
-        began = time.monotonic()
         service.signal(signal.SIGTERM)
         for connection in connections:
             assert connection.sock.recv(1) == b""
             connection.close()
-        assert time.monotonic() - began < 6  # an idle connection is kept for eight
-
         assert service.wait() == 0
 
 

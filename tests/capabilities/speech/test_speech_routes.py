@@ -17,7 +17,7 @@ from http_service import form
 from mp3_files import decoded
 from ran import Ran
 from systems import Answer, Running
-from waiting import wait_for_no_uploads
+from waiting import wait_for, wait_for_no_uploads
 
 from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.handlers.script import write_script
@@ -46,6 +46,12 @@ def music(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = "sine=330:duration=3[a];sine=415:duration=3[b];[a][b]amix"
     subprocess.run([FFMPEG, "-loglevel", "error", "-f", "lavfi", "-i", source, "-ac", "2", str(file)], check=True)
     return file
+
+
+def left_off(service: Running, kind: str) -> list[str]:
+    """Return the metrics' lines of items that a handler has left off; one that spoke on would have counted as done."""
+    lines = service.ask("/metrics").body.decode().splitlines()
+    return [line for line in lines if "pressroom_items_total{" in line and kind in line and '"release"' in line]
 
 
 def said_of(audio: bytes, *options: str) -> str:
@@ -137,18 +143,16 @@ def test_a_client_that_leaves_a_stream_stops_it_and_pays_what_was_spoken(service
         f"POST /tts/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: {service.key}\r\nX-Request-Id: leaves\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
+    before = left_off(service, '"speech_stream"')
     with service.connect() as connection:
         connection.sendall(head.encode() + body)
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
-    left = time.monotonic()
 
     job = service.wait_for_state(service.ask("/jobs?request_id=leaves").json[0]["id"])
 
     assert job["state"] == "cancelled"
     assert 1 <= job["credits"]["captured"] < job["credits"]["held"]
-    # The pool is free again: what follows does not wait for the rest of that hour.
-    assert service.ask("/tts", {"text": "Next."}).status == 200
-    assert time.monotonic() - left < 30
+    wait_for(lambda: left_off(service, '"speech_stream"') != before)
 
 
 def test_music_lies_under_speech_and_stands_before_and_behind_it(service: Running, espeak: Espeak, music: Path) -> None:
@@ -246,6 +250,7 @@ def test_times_with_music_count_from_the_start_of_the_music(service: Running, mu
 
 
 def test_progress_counts_chunks_and_a_cancelled_text_stops_between_them(service: Running) -> None:
+    before = left_off(service, '"speech_batch"')
     job_id = service.submit({"text": SENTENCES * 180, "speed": 0.26}, "/tts/batch")
     seen = set()
     until = time.monotonic() + 120
@@ -257,9 +262,7 @@ def test_progress_counts_chunks_and_a_cancelled_text_stops_between_them(service:
     assert service.ask(f"/jobs/{job_id}/cancel", {}, method="POST").json["state"] == "cancelled"
 
     assert len(seen) >= 3
-    cancelled = time.monotonic()
-    assert service.ask("/tts", {"text": "Next."}).status == 200
-    assert time.monotonic() - cancelled < 30
+    wait_for(lambda: left_off(service, '"speech_batch"') != before)
 
 
 def test_a_long_text_holds_up_no_short_one(service: Running) -> None:
