@@ -10,6 +10,15 @@ from aiohttp import web
 PATIENCE_SECONDS = 60
 
 
+async def stop_listening(server: asyncio.Server) -> None:
+    """Close a server. What it has just accepted becomes a connection first: asyncio would leak its socket otherwise."""
+    loop = asyncio.get_running_loop()
+    for listener in server.sockets:
+        loop.remove_reader(listener.fileno())
+    await asyncio.sleep(0)  # each connection is made in the loop's next turn
+    server.close()
+
+
 async def abort_connections() -> None:
     """End each connection of this loop at once, so that closing the loop leaves no socket open.
 
@@ -26,18 +35,22 @@ def served(app: web.Application, *hosts: str, ended: asyncio.Event | None = None
     `ended` is set first of all then, so that requests which wait for it end."""
     loop = asyncio.new_event_loop()
     runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
+    servers: list[asyncio.Server] = []
 
     async def start() -> int:
         await runner.setup()
+        assert runner.server is not None
         port = 0
         for host in hosts or ("127.0.0.1",):
-            await web.TCPSite(runner, host, port, backlog=512).start()
-            port = runner.addresses[0][1]
+            servers.append(await loop.create_server(runner.server, host, port, backlog=512))
+            port = servers[0].sockets[0].getsockname()[1]
         return port
 
     async def stop() -> None:
         if ended is not None:
             ended.set()
+        for server in servers:
+            await stop_listening(server)
         await runner.cleanup()
         await abort_connections()
 

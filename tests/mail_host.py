@@ -18,7 +18,7 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from loopback import abort_connections
+from loopback import abort_connections, stop_listening
 
 USER, PASSWORD = "pressroom", "secret of the mail server"
 
@@ -70,7 +70,8 @@ def mail_host(folder: Path) -> Iterator[MailHost]:
     try:
         yield host
     finally:
-        asyncio.run_coroutine_threadsafe(abort_connections(), controller.loop).result()
+        for ending in (stop_listening(controller.server), abort_connections()):
+            asyncio.run_coroutine_threadsafe(ending, controller.loop).result()
         controller.stop()
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from aiohttp.abc import AbstractResolver
-from loopback import abort_connections
+from loopback import abort_connections, stop_listening
 
 #: A certificate of pictures.example that nobody has signed, until 2126, and its key.
 CERTIFICATE = """\
@@ -193,7 +193,7 @@ def web_server(host: str = "127.0.0.1", *, tls: bool = False) -> Iterator[WebSer
         server.port = listening.sockets[0].getsockname()[1]
         ready.set()
         await server.ended.wait()
-        listening.close()
+        await stop_listening(listening)
         meetings = asyncio.all_tasks() - {asyncio.current_task()}
         for meeting in meetings:
             meeting.cancel()

@@ -9,7 +9,7 @@ from string import Template
 from benchmarks.environments import CACHE
 from benchmarks.peers.bars import Bar, Panel, draw
 from benchmarks.peers.catalogue import PEERS
-from benchmarks.peers.findings import ONE_AT_A_TIME, OURS, ROUND_TRIPS, SUBMISSIONS, Findings, Loss, Speed, Spread
+from benchmarks.peers.findings import OURS, ROUND_TRIPS, SUBMISSIONS, Findings, Loss, Speed, Spread
 from benchmarks.report import Table
 from scripts.system.programs import ROOT
 
@@ -34,10 +34,9 @@ def page(findings: Findings) -> str:
     return Template(TEXT.read_text()).substitute(
         summary=summary(findings),
         machine=findings.machine,
-        versions=", ".join(f"{name} {version}" for name, version in findings.versions.items()),
+        versions=", ".join(f"{name} {findings.versions[name]}" for name in findings.versions if name not in NAMES),
         rounds=findings.rounds,
         round_trips=rates(findings, ROUND_TRIPS),
-        one=times(findings),
         submissions=rates(findings, SUBMISSIONS),
         failed=failed(findings),
         losses=losses(findings),
@@ -73,13 +72,6 @@ def rates(findings: Findings, what: str) -> str:
         for name in NAMES
     ]
     return markdown(head, rows)
-
-
-def times(findings: Findings) -> str:
-    """Return the table of one client's times."""
-    speeds = [speed for speed in findings.speeds if speed.what == ONE_AT_A_TIME]
-    rows = [(_label(name, findings), _spread(speed, name), _ratio(speed, name)) for speed in speeds for name in NAMES]
-    return markdown(("", "median time", "ours / theirs"), rows)
 
 
 def failed(findings: Findings) -> str:
@@ -159,11 +151,6 @@ def _label(name: str, findings: Findings) -> str:
 def _median(speed: Speed, name: str) -> str:
     spread = speed.spread(name)
     return f"{spread.median:,.0f}{speed.unit}" if spread else "failed"
-
-
-def _spread(speed: Speed, name: str) -> str:
-    spread = speed.spread(name)
-    return _said(spread, speed.unit) if spread else "failed"
 
 
 def _said(spread: Spread, unit: str) -> str:

@@ -49,7 +49,7 @@ class Invitation:
 
 
 def list_people(account_id: UUID) -> Statement[list[Member]]:
-    """Read the people of an account, who joined first first."""
+    """Read the people of an account, oldest first."""
     return Statement(
         "SELECT p.id, p.name, p.email, m.role, m.created_at, (SELECT max(s.last_seen_at) FROM session s"
         " WHERE s.person_id = p.id AND s.account_id = m.account_id) AS last_seen_at"

@@ -49,8 +49,8 @@ def claim(
 
     `alone`: the caller holds nothing else, so an item that has crashed a worker may come, by itself. `oldest`: in the
     order of creation, then of id, whatever the round; otherwise by round, then id. `together`: lanes whose items come
-    together even after they were lost with their worker. `queue` and `owners`: the names by which an operator may have
-    paused the lanes; a lane of one kind has it as owner."""
+    together even after they were lost with their worker. `queue` and `owners`: what an operator
+    may have paused; `owners` gives each lane its only kind, or None if several kinds share it."""
     lease_id = uuid7(tail=machine())  # so that the sweep can tell which machine was lost
     return call(
         "claim",

@@ -75,11 +75,11 @@ class ApiSettings(BaseModel):
     connections_per_address: int = Field(
         256,
         ge=0,
-        description="Connections that an address may have to a process at once, but for this machine's and trusted"
-        " proxies; 0: no limit.",
+        description="Most connections from one address to one process; this machine and trusted proxies are exempt."
+        " 0: no limit.",
     )
     keep_alive_seconds: int = Field(
-        75, ge=1, description="How long an idle connection is kept; longer than a balancer before it keeps its own."
+        75, ge=1, description="How long an idle connection is kept; a load balancer must drop its own earlier."
     )
     drain_seconds: int = Field(10, ge=0, description="Time that requests in flight have to end when a process stops.")
 

@@ -113,7 +113,7 @@ def resume(account_id: Account, data: Data = None) -> None:
 def _suspend(account_id: str, data: Path | None, *, suspended: bool) -> None:
     with open_database(data) as database:
         database.run(lifecycle.suspend_account(find_account(database, account_id), suspended=suspended))
-    typer.echo("suspended" if suspended else "goes on")
+    typer.echo("suspended" if suspended else "resumed")
 
 
 @group.command("list")
@@ -172,7 +172,7 @@ def operator(
 
 @group.command("reset-factors")
 def reset(person: Person, data: Data = None) -> None:
-    """Take a person's authenticator app, passkeys and recovery codes, who then sign in by password alone."""
+    """Remove a person's authenticator app, passkeys and recovery codes; their password alone signs them in."""
     with open_database(data) as database:
         found = find_identified(database, person)
         noting = note(Actor(found.account_id), Action.FACTORS_RESET, person)
@@ -182,7 +182,7 @@ def reset(person: Person, data: Data = None) -> None:
 
 @group.command("people")
 def list_people(account: Account, data: Data = None) -> None:
-    """List the people of an account with their roles, who joined first first."""
+    """List the people of an account with their roles, oldest first."""
     sql = (
         "SELECT p.id, p.name, p.email, m.role, m.created_at FROM membership m JOIN person p ON p.id = m.person_id"
         " WHERE m.account_id = %(account)s ORDER BY m.created_at, p.id"

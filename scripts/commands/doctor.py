@@ -12,7 +12,7 @@ from scripts.terminal import plain
 #: Colours repeat the marks' meaning.
 COLOURS = {Mark.READY: "green", Mark.ABSENT: "yellow", Mark.MISSING: "red"}
 LEGEND = (
-    f"{Mark.READY} ready   {Mark.ABSENT} optional, and absent or unknown: the text says what it takes"
+    f"{Mark.READY} ready   {Mark.ABSENT} optional and not found: the text says how to get it"
     f"   {Mark.MISSING} needed and missing"
 )
 

@@ -41,7 +41,7 @@ def resume(scope: Annotated[str, SCOPE], name: Annotated[str, NAME], data: Data 
     """Let a paused queue, kind, provider or account go on."""
     with open_database(data) as database:
         was_paused = database.run(pauses.resume(scope, _read_name(database, scope, name)))
-    typer.echo("goes on" if was_paused else "was not paused")
+    typer.echo("resumed" if was_paused else "was not paused")
 
 
 def _read_name(database: Database, scope: str, name: str) -> str:

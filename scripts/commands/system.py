@@ -66,7 +66,7 @@ def scale(
     wanted: Annotated[list[str], typer.Argument(metavar="POOL=N…", help="For example synthesis=4, or synthesis=1..4.")],
     data: Data = None,
 ) -> None:
-    """Change the size of pools, or its bounds, between which the queue's age decides; kept for later starts."""
+    """Set each pool's number of processes, or bounds for automatic scaling; restarts keep them."""
     folder = settings_for(data).data
     for name, low, high in [read_bounds(text) for text in wanted]:
         running = supervision.scale(folder, name, low, most=high)

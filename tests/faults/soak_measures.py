@@ -53,15 +53,16 @@ BY_DESIGN = re.compile(
 HEADINGS = ("| measure | median | rise | verdict |", "|---|---:|---:|---|")
 #: Measures that the page always shows; others only if they are not flat.
 SHOWN = re.compile(
-    r".*: memory MiB|PostgreSQL: (connections|jobs|items)|Redis: .*|files: .*|API: (descriptors|threads)"
+    r"(API|PostgreSQL|Redis|pool (?!made_up).*|sweep): memory MiB|PostgreSQL: (connections|jobs|items)|Redis: .*"
+    r"|API: (descriptors|threads)"
 )
 INTRODUCTION = f"""# Soak
 
-Does Pressroom leak? `make soak HOURS=2` runs a whole system under mixed load. Every {APART_SECONDS:g} seconds it
-measures memory, descriptors, threads, connections, rows, keys and files. It fails if one of them grows, and writes
-this page. Records that outlive the run, such as the ledger and the log, can only grow, and are marked **by design**.
+`make soak HOURS=2` looks for leaks: it runs a whole system under mixed load, measures memory, descriptors, threads,
+connections, rows, keys and files every {APART_SECONDS:g} seconds, and fails if one of them grows. Records that outlive
+the run, such as the ledger and the log, grow **by design**. [The last run](#the-last-run) shows the result.
 
-The first third of the run is left out, because caches fill. Over the rest:
+The first third of the run, in which caches fill, does not count. After it:
 
 - A measure **grows** if it rises by more than {100 * SHARE:.0f} % of its median and three quarters of all pairs of
   measurements rise. Rises up to {LEAST["MiB"]:g} MiB, {LEAST["kB"]:g} kB or {LEAST[""]:g} of anything else do not
@@ -259,8 +260,8 @@ def page(judged: Mapping[str, Judgement], minutes: float, answered: int, run: st
     """Return the document that a run leaves; `run` says when, of what and where it was."""
     shown = {name: one for name, one in judged.items() if is_shown(name, one)}
     rows = [f"| {name} | {one.median:,.0f} | {one.rise:+,.0f} | {verdict(name, one)} |" for name, one in shown.items()]
+    rest = "All other measures were flat."
     said = f"{minutes:,.0f} minutes, {answered:,} requests answered; {run}."
-    rest = f"{len(judged) - len(shown)} more measures were flat."
     return INTRODUCTION + "\n".join(["## The last run", "", said, "", *HEADINGS, *rows, "", rest, ""])
 
 

@@ -53,15 +53,15 @@ make faults PARTS=tests/faults/test_crash_points.py
 ```
 
 **Strikes** are kills, restarts, cut connections, or pieces of data that a proxy held up; **jobs** are requests answered
-meanwhile; **before** is the rate of answers a second before the fault, **back to 95 %** the time until that rate was
-back. A fault that misses the aim of 30 s strikes again, in a row of its own.
+meanwhile. **before** is how many requests were answered per second before the fault; **back to 95 %** is how long it
+took to reach 95 % of that again. If that takes more than 30 s, the fault strikes again, in a row of its own.
 
 """
 
 CRASH_POINTS_INTRODUCTION = """## Crash points
 
-Each kind of work runs once for each call to PostgreSQL, Redis, the store, a file, a socket or a program, and its
-process dies before or after that call. Then the same promises must hold.
+We run each kind of work once for each call that it makes to PostgreSQL, Redis, the store, a file, a socket or a
+program, and kill its process before or after that call. Then the same promises must hold.
 
 | process | kinds of work | calls | deaths |
 |---|--:|--:|--:|

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loopback import abort_connections
+from loopback import abort_connections, stop_listening
 
 Fault = Literal["", "latency", "reset", "half-open", "slow", "swallow"]
 
@@ -99,7 +99,7 @@ class TcpProxy:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
 
     async def _close(self) -> None:
-        self._server.close()
+        await stop_listening(self._server)
         for link in list(self._links):
             link.reset()
         others = asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]  # there is one

@@ -6,10 +6,7 @@ from pathlib import Path
 from hostile_runs import Findings
 
 ROWS = (
-    ("seeds: good files of different formats and forms", lambda found: f"{found['seeds']:,}"),
-    ("seeds that, sent as they are, end with a result", lambda found: f"{_taken(found['unmutated'])}"),
     ("files sent", lambda found: f"{found['files']:,} ({found['bytes'] / 1e6:,.0f} MB)"),
-    ("kinds of mutation", lambda found: f"{len(set(found['mutations']) - {'none'})}"),
     ("ended with a result", lambda found: f"{found['outcomes'].get('result', 0):,}"),
     ("refused, by code", lambda found: _listed(found["outcomes"])),
     ("ended otherwise", lambda found: f"{len(found['failures']):,}"),
@@ -17,7 +14,6 @@ ROWS = (
     ("hangs", lambda found: f"{found['hangs']}"),
     ("peak memory of the worker (before the first file)", lambda found: _memory(found)),
     ("peak memory of one ffmpeg", lambda found: f"{found['ffmpeg_peak_bytes'] / 2**20:,.0f} MiB"),
-    ("processor time of a file: mean, longest", lambda found: _seconds(found)),
 )
 
 
@@ -33,13 +29,7 @@ def write_report(found: Findings, folder: Path, *, seed: str, measured: str) -> 
     names = sorted(parts)
     lines = [f"{measured}.", "", f"| `SEED={seed}` | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
     lines += [f"| {title} | {' | '.join(tell(parts[name]) for name in names)} |" for title, tell in ROWS]
-    kinds = sorted({kind for part in parts.values() for kind in part["mutations"]} - {"none"})
-    told = f"Kinds of mutation: {', '.join(kinds)}."
-    (folder / "security.md").write_text("\n".join([*lines, "", told, ""]), "utf-8")
-
-
-def _taken(unmutated: dict[str, str]) -> int:
-    return sum(outcome == "result" for outcome in unmutated.values())
+    (folder / "security.md").write_text("\n".join([*lines, ""]), "utf-8")
 
 
 def _listed(outcomes: dict[str, int]) -> str:
@@ -48,7 +38,3 @@ def _listed(outcomes: dict[str, int]) -> str:
 
 def _memory(found: dict[str, int]) -> str:
     return f"{found['peak_bytes'] / 2**20:,.0f} MiB ({found['idle_bytes'] / 2**20:,.0f})"
-
-
-def _seconds(found: dict[str, float]) -> str:
-    return f"{found['seconds'] / found['files'] * 1_000:,.0f} ms, {found['slowest']:,.1f} s"

@@ -28,7 +28,7 @@ def write_m4b(joiner: Joiner, file: IO[bytes]) -> None:
     ):
         for chapter in joiner.chapters(AAC, has_tags=False):
             if lengths:
-                # The first frame stands before the sound, where the last frame of the chapter before it is: silence.
+                # Skip the encoder's priming frame: the last frame of the chapter before is silence and takes its place.
                 skip_frame(chapter.file)
             shutil.copyfileobj(chapter.file, frames)
             lengths.append((chapter.title, chapter.seconds))

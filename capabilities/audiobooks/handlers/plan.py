@@ -26,7 +26,7 @@ LANG_TAG = re.compile(r"</?lang\b[^<>]*>")
 
 
 class PlanHandler(Handler[PlanRequest, ReadManuscript]):
-    """Reads one manuscript at a time, beside the texts that its process speaks."""
+    """Reads one manuscript at a time, even while its process speaks texts."""
 
     runs_apart = True
 

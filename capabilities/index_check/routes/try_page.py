@@ -46,7 +46,7 @@ TRY = TryPage(
         "diagnose": "Free of charge.",
         "sitemap_url": "Its pages are checked instead of the addresses above.",
         "skip_invalid": "Otherwise a wrong address stops the check.",
-        "name": "You find the check by it.",
+        "name": "To find the check again.",
         "engine": "",
         "index": "The one whose answer you need.",
     },

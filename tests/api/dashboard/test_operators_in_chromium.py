@@ -74,6 +74,6 @@ def test_an_operators_day(operator: Reader, service: Service, api_database: Data
     page.get_by_label("Account id").fill(str(client.account_id))
     page.get_by_role("button", name="Cancel all").click()
     change = page.get_by_role("row", name=str(client.account_id)).filter(has_text="Cancel")
-    expect(change).to_contain_text("going on")
+    expect(change).to_contain_text("running")
     change.get_by_role("button", name="Stop").click()
     expect(status).to_contain_text("It is stopped.")

@@ -68,6 +68,6 @@ def test_an_account_is_suspended_and_goes_on(
 
     assert pressroom("accounts", "suspend", str(payer.account_id)).out == "suspended\n"
     assert "suspended 1" in pressroom("sweep").out.splitlines()
-    assert pressroom("accounts", "resume", str(payer.account_id)).out == "goes on\n"
+    assert pressroom("accounts", "resume", str(payer.account_id)).out == "resumed\n"
     assert "suspended 0" in pressroom("sweep").out.splitlines()
     assert pressroom("accounts", "suspend", str(uuid4())).code == 1

@@ -131,7 +131,7 @@ def test_the_doctor_says_what_would_start_while_the_system_is_off(
     assert "-- system off: `pressroom up` starts it" in said
     assert "-- PostgreSQL comes with the system (pginstall18); it will be made at the first start" in said
     assert "ok synthesis: espeak ready to be set up; no pool has done so yet" in said
-    assert "-- optional, and absent or unknown" in said
+    assert "-- optional and not found" in said
 
 
 def test_the_doctor_waits_once_for_a_database_that_is_away(

@@ -15,7 +15,7 @@ def test_an_account_is_paused_by_its_name_listed_and_resumed(pressroom: Callable
     (line,) = [line for line in pressroom("pause").out.splitlines() if name in line]
     assert line.startswith("account\t")
     assert line.endswith("\tfloods")
-    assert pressroom("resume", "account", name).out == "goes on\n"
+    assert pressroom("resume", "account", name).out == "resumed\n"
     assert name not in pressroom("pause").out
 
 

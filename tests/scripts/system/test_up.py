@@ -202,7 +202,8 @@ def test_nothing_but_data_is_left_after_a_stop_or_a_kill_and_the_next_start_find
     with system(data, *taken, "--pool", "synthesis=2", *only("synthesis")) as first:
         assert first.address != shared.address
         assert status(first.address) == status(shared.address) == 200
-        assert len(next(pool for pool in supervision.pools(data) if pool.name == "synthesis").pids) == 2
+        # Pools start behind the API, one after another.
+        wait_for(lambda: len(next(pool for pool in supervision.pools(data) if pool.name == "synthesis").pids) == 2)
         key = (data / "first-key").read_text()
         assert first.stop() == 0
         assert first.processes() == []

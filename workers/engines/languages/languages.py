@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 import regex
 
-from workers.engines.languages.identifying import identified
+from workers.engines.languages.identifying import SCRIPTS, identified
 
 #: A word: letters, digits and their marks, joined by apostrophes and hyphens; C++ and C# keep their signs.
 WORD = regex.compile(
@@ -30,8 +30,6 @@ _PAIRS = "".join(_TRADITIONAL["pairs"].split())
 _CHARACTERS = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
 _SIMPLE_CHARACTERS = str.maketrans(_PAIRS[1::2], _PAIRS[::2])
 
-#: Scripts, and the languages that are written in them, the likeliest first (identifying.py tells them apart).
-SCRIPTS: Mapping[str, Sequence[str]] = _read("scripts.toml")
 LATIN = SCRIPTS["Latin"]
 
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))

@@ -19,6 +19,8 @@ from workers.engines.languages.languages import evident_language, language_of
         ("Drzwi są otwarte.", "pl"),
         ("Свет включён.", "ru"),
         ("電気がつきました。", "ja"),
+        ("আলো জ্বলছে।", "bn"),
+        ("விளக்கு எரிகிறது.", "ta"),
     ],
 )
 def test_the_language_of_a_short_sentence_is_told_where_it_is_evident(said: str, language: str) -> None:

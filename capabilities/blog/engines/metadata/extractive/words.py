@@ -8,7 +8,8 @@ from functools import cache
 import regex
 
 from capabilities.blog.engines.metadata.unwanted import ADDRESSES
-from workers.engines.languages.languages import SCRIPTS, UNSPACED, WORD, Language, simplified
+from workers.engines.languages.identifying import SCRIPTS
+from workers.engines.languages.languages import UNSPACED, WORD, Language, simplified
 
 _PIECE = regex.compile(rf"(?P<word>{WORD.pattern})|(?P<line>\n)|(?P<sign>[^\s\w])")
 
