@@ -8,8 +8,9 @@ KILLS ?= 2000
 MINUTES ?= 30
 SECONDS ?= 60
 ONLY ?=
-# Planted faults, which the tests of the life cycle must notice.
-FAULTS := tests/pipeline/lifecycle/test_faults.py
+# Planted faults, which the tests of the life cycle must notice, and kills amid long jobs.
+FAULTS := tests/pipeline/lifecycle/test_faults.py tests/acceptance/test_audiobooks.py \
+	tests/capabilities/transcription/test_transcription_route.py
 PARTS ?= tests/faults $(FAULTS)
 SITTING ?= inf
 HOURS ?= 2

@@ -56,31 +56,42 @@ MOST_CORES = 8
 TOGETHER = {
     **dict.fromkeys(
         (
+            "test_alt_text_service.py",
             "test_audiobooks.py",
             "test_client_library.py",
             "test_documented_commands.py",
             "test_generated_client.py",
+            "test_index_checks.py",
             "test_javascript_client.py",
+            "test_marks.py",
             "test_mcp.py",
+            "test_openai_clients.py",
             "test_openapi_holds.py",
+            "test_speech_routes.py",
         ),
-        "clients",
+        "shared",
     ),
     **dict.fromkeys(
         (
-            "test_alt_text_service.py",
-            "test_index_checks.py",
-            "test_marks.py",
-            "test_openai_clients.py",
-            "test_speech_routes.py",
+            "test_audiobook_page.py",
+            "test_dashboard_in_a_browser.py",
+            "test_default_voices.py",
+            "test_many_at_once.py",
+            "test_sites_in_a_browser.py",
         ),
-        "routes",
+        "dashboard",
     ),
-    "test_audiobook_page.py": "dashboard",
-    "test_dashboard_in_a_browser.py": "dashboard",
-    "test_default_voices.py": "dashboard",
-    "test_many_at_once.py": "dashboard",
-    "test_sites_in_a_browser.py": "dashboard",
+}
+
+#: The same for files that share models, torch or a WordPress, which load for seconds, by the beginning of their path.
+LOADED = {
+    "tests/benchmarks/test_quality_of_pictures": "pictures",
+    "tests/capabilities/alt_text/engines/basic/": "pictures",
+    "tests/capabilities/alt_text/engines/test_vlm": "torch",
+    "tests/capabilities/blog/engines/pictures/diffusion/": "torch",
+    "tests/capabilities/sites/": "sites",
+    "tests/capabilities/speech/engines/": "voices",
+    "tests/capabilities/transcription/engines/": "torch",
 }
 
 _numbers = count(1)
@@ -96,20 +107,23 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file in one process, and those of files that share a system."""
+    """Keep the tests of a file in one process, and those of files that share a system or what is loaded."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return TOGETHER.get(file.rpartition("/")[2], file)
+            loaded = (group for start, group in LOADED.items() if file.startswith(start))
+            return TOGETHER.get(file.rpartition("/")[2]) or next(loaded, file)
 
     return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the files with whole systems first: the longest would otherwise run alone at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("system") is None)
+    """Run the files with whole systems first: the longest would otherwise run alone at the end.
+
+    The one that asks a system for anything comes last of them: what it leaves to do would keep others waiting."""
+    items.sort(key=lambda item: (item.get_closest_marker("system") is None, item.path.name == "test_openapi_holds.py"))
 
 
 def named(url: str, database: str) -> str:

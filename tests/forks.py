@@ -18,7 +18,6 @@ from typing import Any
 
 #: Modules that the processes need, imported once.
 WARM = (
-    "api.app",
     "api.server",
     "bs4",
     "capabilities.index_check.handlers.check",
@@ -29,6 +28,7 @@ WARM = (
     "gunicorn.app.wsgiapp",
     "lxml.html",
     "scripts.commands.sweep",
+    "warm_api",
     "workers.main",
     "workers.webhooks.sending",
 )

@@ -1,6 +1,5 @@
 """OpenID providers: a certified one from npm, and one of our own that can lie."""
 
-import socket
 import subprocess
 import time
 import urllib.error
@@ -64,16 +63,11 @@ def real_provider(folder: Path, redirect_uri: str) -> Iterator[OpenIdProvider]:
     installed = subprocess.run(asked, cwd=folder, capture_output=True, text=True)
     if installed.returncode:
         tools.skip("npm", f"npm can't install {PACKAGE}: {installed.stderr.strip()[-300:]}")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    running = subprocess.Popen(
-        [node, SCRIPT, folder, str(port), redirect_uri], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+    asked = [node, str(SCRIPT), str(folder), redirect_uri]
+    running = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert running.stdout is not None
-        assert running.stdout.readline() == "ready\n"
-        yield OpenIdProvider(f"http://127.0.0.1:{port}")
+        yield OpenIdProvider(f"http://127.0.0.1:{int(running.stdout.readline())}")
     finally:
         running.kill()
         running.wait()

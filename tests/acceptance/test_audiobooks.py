@@ -122,6 +122,7 @@ def test_a_book_has_a_cast_and_a_file_tells_what_was_measured(client: Pressroom,
     assert "It did." in client.audiobook_file(job.id, form="vtt").content.decode()
 
 
+@pytest.mark.storm  # test_book_files.py has a short one: another attempt goes on after finished chapters
 def test_a_killed_pool_loses_and_doubles_nothing_and_the_end_is_told(client: Pressroom, service: Running) -> None:
     chapters = [{"text": f"The keeper {number} stood. " * 90} for number in range(5)]
     with webhook_receiver() as receiver:

@@ -1,5 +1,6 @@
 """Signing in by an OpenID provider, a real one: who is linked gets in, and nobody by an address that is not theirs."""
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
@@ -16,6 +17,10 @@ from payers import open_account, owner_of
 from pipeline.accounts.sessions import csrf_token_of
 from pipeline.accounts.sign_in import set_email, set_password
 from pipeline.database import Database, Statement
+from pipeline.errors import PressroomError
+from pipeline.factors.providers import Identity, Provider
+from pipeline.settings import Settings
+from pipeline.settings.settings import OidcSettings
 
 ORIGIN, PATH, FACTORS = "http://pressroom.test", "/dashboard/sign-in", "/dashboard/account/factors"
 RETURN = f"{PATH}/provider/return"
@@ -145,6 +150,18 @@ def test_an_answer_is_good_once_and_in_the_browser_that_asked(site: Site) -> Non
     replayed = Browser(site.service, cookies=cookies, headers=browser.headers)
     assert replayed.get(f"{RETURN}?{sent}").status == 403
     assert not is_signed_in(replayed)
+
+
+def test_a_code_is_good_once_and_for_the_browser_that_asked_for_it(provider: OpenIdProvider) -> None:
+    named = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret": SECRET, "allow_networks": "127.0.0.0/8"}
+    ours = Provider(Settings(oidc=OidcSettings(**named)))
+    first, other = (asyncio.run(ours.depart(ORIGIN + RETURN)) for _ in range(2))
+    answer = provider.sign_in(first.url, "ann")
+    assert asyncio.run(ours.arrive(answer, first.kept)) == Identity(provider.issuer, "ann", "ann@example.com")
+    stolen = provider.sign_in(first.url, "ann") | {"state": other.kept["state"]}
+    for again, departure in ((answer, first), (stolen, other)):  # the second: PKCE
+        with pytest.raises(PressroomError, match="invalid_grant"):
+            asyncio.run(ours.arrive(again, departure.kept))
 
 
 def test_the_second_step_is_asked_for_after_the_provider(site: Site) -> None:

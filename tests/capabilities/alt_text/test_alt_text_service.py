@@ -18,8 +18,6 @@ from typer.testing import CliRunner
 from web_server import WebServer, web_server
 
 from capabilities.alt_text.handlers.caption_cache import PREFIX
-from pipeline.accounts.accounts import open_account
-from pipeline.database import Database
 from scripts.main import create_app
 
 pytestmark = pytest.mark.system
@@ -45,8 +43,6 @@ def pictures() -> Iterator[WebServer]:
         for number in range(40):
             server.serve(f"/told-{number}.jpg", picture(f"#10{number:02}60"), "image/jpeg")
         server.serve("/slow", picture("#104060"), "image/jpeg")
-        server.serve("/noise.jpg", b"<html>not a picture</html>", "image/jpeg")
-        server.redirect("/inward", "http://169.254.169.254/latest/meta-data/")
         yield server
 
 
@@ -112,58 +108,6 @@ def test_servers_that_are_slow_keep_no_other_picture_waiting(service: Running, p
     for job in slow:
         service.wait_for_state(job, "succeeded")
         assert service.ask(f"/jobs/{job}/result").json["alt_text"] == TOLD
-
-
-def test_a_batch_delivers_what_it_can_in_order(service: Running, pictures: WebServer) -> None:
-    before = left(service)
-    pictures.asked.clear()
-    urls = [
-        pictures.url("/told-0.jpg"),
-        pictures.url("/missing.jpg"),
-        "not a URL",
-        pictures.url("/noise.jpg"),
-        "http://169.254.169.254/latest/meta-data/",
-        pictures.url("/inward"),
-        *[pictures.url(f"/told-{number}.jpg") for number in range(1, 20)],
-        pictures.url("/banner.jpg"),
-    ]
-    images = [{"image_url": url} for url in urls]
-    images[0]["language"] = "ja"
-    images[-1]["mode"] = "all"
-
-    answer = service.ask("/batch", {"images": images})
-
-    assert answer.status == 200
-    results = answer.json["results"]
-    assert [result["image_url"] for result in results] == urls
-    assert [result.get("code") for result in results[:6]] == [
-        "language_not_supported",
-        "image_unreachable",
-        "image_url_invalid",
-        "image_undecodable",
-        "image_blocked",
-        "image_blocked",
-    ]
-    assert all(result["alt_text"] is None and result["message"] for result in results[:6])
-    assert [result["alt_text"] for result in results[6:-1]] == [TOLD] * 19
-    everything = results[-1]
-    assert everything["alt_text"] == everything["short_alt_text"]
-    assert len({everything[f"{mode}_alt_text"] for mode in ("short", "long")}) == 2
-    assert [answer.json[name] for name in ("total", "successful", "failed")] == [26, 20, 6]
-    assert left(service) == before - 20
-    assert "/told-0.jpg" not in pictures.asked  # its language was looked at first
-    assert answer.headers["X-Credits-Used"] == "20"
-
-
-def test_every_picture_of_a_batch_counts_towards_the_rate_limit(service: Running, pictures: WebServer) -> None:
-    with Database(service.database_url) as database:
-        free = open_account(database, name="free", tier="free", credits=100).key.secret
-    images = [{"image_url": pictures.url(f"/told-{number}.jpg")} for number in range(12)]
-
-    assert service.ask("/batch", {"images": images}, X_API_Key=free).status == 200
-    answer = service.ask("/generate", {"image_url": pictures.url("/told-1.jpg")}, X_API_Key=free)
-
-    assert (answer.status, answer.json["code"]) == (429, "rate_limit_exceeded")
 
 
 def run(service: Running, *arguments: str) -> Result:

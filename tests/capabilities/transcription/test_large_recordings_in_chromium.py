@@ -1,7 +1,7 @@
 """A recording that is too large for a form, on the Transcript page: sent in pieces over a connection that breaks."""
 
 import json
-from collections import Counter
+from pathlib import Path
 from uuid import UUID
 
 from browser import sign_in
@@ -9,7 +9,7 @@ from chromium import chromium, reader
 from http_service import Start
 from manual_worker import ManualWorker
 from payers import Payer
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from pipeline.database import Database
 from pipeline.lifecycle import ClaimedItem, Outcome
@@ -29,21 +29,26 @@ TRANSCRIPT = {
     "warnings": [],
     "segments": [{"id": 0, "start": 0.5, "end": 2.0, "text": "Shall we begin?", "words": None}],
 }
+#: Breaks the second piece and the first question how much has arrived, and notes what was asked. Playwright's own
+#: `route` would read each piece through the browser's protocol, for half a minute.
+BREAK_SOME = """() => {
+  const real = window.fetch;
+  window.asked = [];
+  window.fetch = (path, options) => {
+    if (!path.startsWith('/uploads/')) return real(path, options);
+    window.asked.push(options.method);
+    const isBroken = [2, 3].includes(window.asked.length);
+    return isBroken ? Promise.reject(new TypeError('Failed to fetch')) : real(path, options);
+  };
+}"""
 
 
 def test_an_upload_goes_on_after_its_connection_broke_and_makes_one_transcript(
-    start: Start, api_database: Database, manual_worker: ManualWorker, client: Payer
+    start: Start, api_database: Database, manual_worker: ManualWorker, client: Payer, tmp_path: Path
 ) -> None:
-    asked: Counter[str] = Counter()
     read: dict[UUID, bytes] = {}
-
-    def break_some(route: Route) -> None:
-        method = route.request.method
-        asked[method] += 1
-        if (method, asked[method]) in {("PATCH", 2), ("HEAD", 1)}:
-            route.abort("connectionreset")
-        else:
-            route.continue_()
+    recording = tmp_path / "Gespräch.mp3"
+    recording.write_bytes(RECORDING)
 
     with start(API__MAX_UPLOAD_BYTES="1000000") as service, chromium() as browser:
         artifacts = Artifacts(open_store(Settings(data=service.data)))
@@ -61,16 +66,14 @@ def test_an_upload_goes_on_after_its_connection_broke_and_makes_one_transcript(
             given = [{"name": name, "value": value, "url": address} for name, value in cookies.items()]
             opened.context.add_cookies(given)  # type: ignore[arg-type]
             page = opened.open("/dashboard/try/transcript")
-            page.route("**/uploads/*", break_some)
-            file = {"name": "Gespräch.mp3", "mimeType": "audio/mpeg", "buffer": RECORDING}
-            page.get_by_label("Recording", exact=True).set_input_files([file])  # type: ignore[list-item]
+            page.evaluate(BREAK_SOME)
+            page.get_by_label("Recording", exact=True).set_input_files(recording)
             page.get_by_role("button", name="Transcribe").click()
             expect(page.locator("[data-status]")).to_contain_text("Uploading … 4 of 10 MB")
             expect(page.locator("[data-status]")).to_contain_text("Queued …")
             manual_worker.lanes = {"long_transcription": 1}
             manual_worker.work(deliver)
             expect(page.locator("[data-result]")).to_contain_text("Shall we begin?")
-            opened.excuse("ERR_CONNECTION_RESET")
+            assert page.evaluate("window.asked") == ["PATCH", "PATCH", "HEAD", "HEAD", "PATCH", "PATCH"]
 
     assert list(read.values()) == [RECORDING]
-    assert asked == {"PATCH": 4, "HEAD": 2}

@@ -318,6 +318,7 @@ def wait_for_progress(service: Running, job_id: str, *, seconds: float) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.storm  # test_transcription.py has a short one: another attempt goes on behind the last whole window
 def test_a_worker_that_is_killed_costs_a_window_and_neither_a_word_nor_a_credit(service: Running) -> None:
     recording = wav(LONG)
     whole = send(service, recording, {"response_format": "verbose_json"}).json

@@ -1,4 +1,4 @@
-"""OpenID providers: a real one signs somebody in, and one that lies signs nobody in."""
+"""OpenID providers: one that lies signs nobody in. tests/api/dashboard/test_provider_sign_in.py has a real one."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from joserfc.jwk import OctKey, RSAKey
-from openid_provider import CLIENT, SECRET, LyingProvider, lying_provider, real_provider
+from openid_provider import CLIENT, SECRET, LyingProvider, lying_provider
 
 from pipeline.errors import PressroomError
 from pipeline.factors.providers import Departure, Identity, Provider
@@ -34,27 +34,6 @@ def arrive(issuer: str, answer: dict[str, str], departure: Departure) -> Identit
 def liar() -> Iterator[LyingProvider]:
     with lying_provider() as found:
         yield found
-
-
-def test_a_real_provider_signs_somebody_in_and_vouches_for_their_address(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    with real_provider(tmp_path_factory.mktemp("provider"), RETURN) as real:
-        departure = depart(real.issuer)
-        answer = real.sign_in(departure.url, "ann")
-        found = arrive(real.issuer, answer, departure)
-        assert found == Identity(real.issuer, "ann", "ann@example.com")
-        with pytest.raises(PressroomError, match="invalid_grant"):  # its code is good once
-            arrive(real.issuer, answer, departure)
-
-        liar = depart(real.issuer)
-        unverified = arrive(real.issuer, real.sign_in(liar.url, "liar"), liar)
-        assert unverified == Identity(real.issuer, "liar", None)
-
-        other = depart(real.issuer)
-        stolen = real.sign_in(departure.url, "ann") | {"state": other.kept["state"]}
-        with pytest.raises(PressroomError, match="invalid_grant"):  # another browser's code: PKCE
-            arrive(real.issuer, stolen, other)
 
 
 OTHER_KEY = RSAKey.generate_key(2048, {"kid": "own"})
