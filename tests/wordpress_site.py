@@ -66,6 +66,16 @@ class WordPress:
     passwords: dict[str, str]
     folder: Path
 
+    def __post_init__(self) -> None:
+        self._content = self.folder / "site" / "wp-content"
+        self._first = (self._content / "database/.ht.sqlite").read_bytes(), dict(self.passwords)
+
+    def begin_anew(self) -> None:
+        """Take back all that was written since the start; no request may be on its way."""
+        (self._content / "database/.ht.sqlite").write_bytes(self._first[0])
+        shutil.rmtree(self._content / "uploads", ignore_errors=True)  # there is none before the first file
+        self.passwords = dict(self._first[1])
+
     def ask(self, method: str, path: str, body: Any = None, *, user: str = "admin", **headers: str) -> Any:
         """Call the REST API as a person would by another program; returns the JSON."""
         is_json = body is not None and not isinstance(body, bytes)

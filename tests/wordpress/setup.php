@@ -9,6 +9,9 @@ add_filter('pre_wp_mail', '__return_true');
 wp_install('Harbour News', 'admin', 'admin@example.org', true, '', 'admin-password');
 update_option('permalink_structure', '/%postname%/');
 wp_insert_user(['user_login' => 'reader', 'user_pass' => 'reader-password', 'role' => 'subscriber']);
+foreach (get_posts(['post_type' => ['post', 'page'], 'post_status' => 'any', 'numberposts' => -1]) as $post) {
+    wp_delete_post($post->ID, true);
+}
 $passwords = [];
 foreach (['admin', 'reader'] as $login) {
     $user = get_user_by('login', $login);

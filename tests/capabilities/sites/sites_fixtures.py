@@ -54,15 +54,10 @@ def session_wordpress(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Word
 
 
 @pytest.fixture
-def site_wordpress(session_wordpress: WordPress) -> Iterator[WordPress]:
-    """The WordPress of all tests, without the posts and media of earlier ones."""
-    for kind in ("posts", "pages", "media"):
-        status = "" if kind == "media" else "&status=any"
-        for one in session_wordpress.ask("GET", f"/{kind}?per_page=100{status}&_fields=id"):
-            session_wordpress.ask("DELETE", f"/{kind}/{one['id']}?force=true")
-    passwords = dict(session_wordpress.passwords)
-    yield session_wordpress
-    session_wordpress.passwords = passwords
+def site_wordpress(session_wordpress: WordPress) -> WordPress:
+    """The WordPress of all tests, as it was at first."""
+    session_wordpress.begin_anew()
+    return session_wordpress
 
 
 @dataclass
