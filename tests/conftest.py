@@ -52,7 +52,7 @@ TEMPLATE = "migrated"
 
 #: Each process has a PostgreSQL and a Redis of its own, and more processes than large files gain nothing.
 MOST_CORES = 8
-#: Files that share a system, so that one process runs those of a group.
+#: Files that share a system, or torch, which loads for ten seconds; one process runs those of a group.
 TOGETHER = {
     **dict.fromkeys(
         (
@@ -81,17 +81,17 @@ TOGETHER = {
         ),
         "dashboard",
     ),
-}
-
-#: The same for files that share models, torch or a WordPress, which load for seconds, by the beginning of their path.
-LOADED = {
-    "tests/benchmarks/test_quality_of_pictures": "pictures",
-    "tests/capabilities/alt_text/engines/basic/": "pictures",
-    "tests/capabilities/alt_text/engines/test_vlm": "torch",
-    "tests/capabilities/blog/engines/pictures/diffusion/": "torch",
-    "tests/capabilities/sites/": "sites",
-    "tests/capabilities/speech/engines/": "voices",
-    "tests/capabilities/transcription/engines/": "torch",
+    **dict.fromkeys(
+        (
+            "test_diffusion.py",
+            "test_picture_safety.py",
+            "test_speaker_weights.py",
+            "test_vlm.py",
+            "test_weights.py",
+            "test_whisper.py",
+        ),
+        "torch",
+    ),
 }
 
 _numbers = count(1)
@@ -107,14 +107,13 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file in one process, and those of files that share a system or what is loaded."""
+    """Keep the tests of a file in one process, and those of files that share a system or torch."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            loaded = (group for start, group in LOADED.items() if file.startswith(start))
-            return TOGETHER.get(file.rpartition("/")[2]) or next(loaded, file)
+            return TOGETHER.get(file.rpartition("/")[2], file)
 
     return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 

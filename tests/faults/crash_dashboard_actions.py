@@ -65,7 +65,7 @@ class TopUp(OfOperators):
 class Suspend(OfOperators):
     """A suspended account is refused, and nobody stays signed in there: not for when it goes on, either."""
 
-    decisive = "postgres: WITH ended AS (DELETE FROM session"
+    decisive = "postgres: end of pipeline"
 
     def prepare(self) -> None:
         self.begin(self.world.payer, make_token())

@@ -6,7 +6,7 @@ from planted_mistakes import MUTATIONS
 from planting import planted
 from simulate import Seeds
 
-SEEDS = 16
+SEEDS = 8
 #: A change of lifecycle.sql may need another seed, soon after the one that found a mutation.
 NEXT_SEEDS = 30
 

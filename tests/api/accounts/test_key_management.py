@@ -215,17 +215,3 @@ def test_an_account_has_no_more_keys_than_it_may_however_many_are_made_at_once(s
     assert sorted(answer.status for answer in answers) == [201] * 3 + [409] * 5
     assert {answer.code for answer in answers if answer.status == 409} == {"too_many_keys"}
     assert len(keys) == 4
-
-
-def test_the_month_holds_to_the_credit_when_all_ask_at_once(
-    start: Start, client: Payer, manual_worker: ManualWorker
-) -> None:
-    with start(processes=2) as service, ThreadPoolExecutor(12) as pool:
-        made = make(service, client, credits_per_month=31)
-        answers = list(pool.map(lambda _: ask(service, made["api_key"]), range(40)))
-        while manual_worker.work():
-            pass
-        used = service.get(f"/keys/{made['id']}", client.api_key).json
-
-    assert sorted(answer.status for answer in answers) == [202] * 10 + [402] * 30
-    assert (used["credits_used_this_month"], used["credits_held"]) == (30, 0)

@@ -10,10 +10,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 from browser import Browser, hidden_field, sign_in
-from chromium import chromium, reader
 from http_service import Answer, Service
 from payers import Payer, add_person, open_account, owner_of
-from playwright.sync_api import expect
 from servers import WAITS_FOR_US
 
 from pipeline.accounts.audit import Actor, forget_events
@@ -133,40 +131,6 @@ def test_an_invitation_that_is_withdrawn_while_somebody_joins_leaves_nobody_in_n
 def test_a_wrong_invitation_is_refused_in_words(owner: Browser, wrong: dict[str, str]) -> None:
     assert owner.post(PEOPLE, {"change": "invite", "email": an_email(), "role": "editor", **wrong}).status == 303
     assert re.search("is not an e-mail address|There is no (role|change)", owner.get(PEOPLE).body.decode())
-
-
-def test_the_life_of_an_invitation_in_chromium(owner: Browser, service: Service, client: Payer) -> None:
-    email, address = an_email(), f"http://127.0.0.1:{service.port}"
-    with chromium() as browser, reader(browser, address) as inviting, reader(browser, address) as invited:
-        inviting.page.on("dialog", lambda dialog: dialog.accept())
-        cookies = owner.cookies.items()
-        inviting.context.add_cookies([{"name": name, "value": value, "url": address} for name, value in cookies])
-        page = inviting.open(PEOPLE)
-        page.get_by_label("E-mail").fill(email)
-        page.get_by_label("Role", exact=True).select_option("viewer")
-        page.get_by_role("button", name="Make a link").click()
-        link = page.locator("#invited code").inner_text()
-        expect(page.get_by_role("row", name=email)).to_contain_text("viewer")
-
-        theirs = invited.open(link.removeprefix(address))
-        theirs.get_by_label("Your name").fill("Ann")
-        theirs.get_by_label("New password").fill(PASSWORD)
-        theirs.get_by_role("button", name="Join").click()
-        expect(theirs.get_by_role("status")).to_contain_text("Welcome to Tester")
-        links = theirs.get_by_role("navigation", name="Pages")
-        expect(links.get_by_role("link", name="Jobs")).to_be_visible()
-        expect(links.get_by_role("link", name="Keys")).to_have_count(0)
-
-        page = inviting.open(PEOPLE)
-        page.get_by_role("combobox", name=f"Role of {email}").select_option("owner")
-        page.get_by_role("row", name=email).get_by_role("button", name="Change").click()
-        expect(page.get_by_role("status")).to_contain_text(f"{email} is now owner")
-        theirs.reload()
-        expect(links.get_by_role("link", name="Keys")).to_be_visible()
-        page.get_by_role("row", name=email).get_by_role("button", name="Remove").click()
-        expect(page.get_by_role("status")).to_contain_text(f"{email} was removed")
-        theirs.reload()
-        expect(theirs).to_have_url(re.compile("/dashboard/sign-in"))
 
 
 def exported(owner: Browser, query: str = "") -> list[list[str]]:

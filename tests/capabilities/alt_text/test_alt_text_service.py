@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import redis
 from click.testing import Result
 from drawn_pictures import author_says
 from PIL import Image, ImageDraw, ImageFont
@@ -17,7 +16,6 @@ from systems import Running
 from typer.testing import CliRunner
 from web_server import WebServer, web_server
 
-from capabilities.alt_text.handlers.caption_cache import PREFIX
 from scripts.main import create_app
 
 pytestmark = pytest.mark.system
@@ -73,23 +71,6 @@ def test_a_banner_is_described_by_its_words_in_three_lengths(service: Running, p
     assert len(answers["long"].json["alt_text"]) > len(answers["short"].json["alt_text"])
     assert answers["short"].headers["X-Engine"] == "basic"
     assert left(service) == before - 3
-
-
-def test_what_was_described_is_charged_as_usual(service: Running, pictures: WebServer) -> None:
-    body = {"image_url": pictures.url("/told-39.jpg"), "language": "en-GB"}
-    with redis.Redis.from_url(service.redis_url) as kept:
-        known = set(kept.scan_iter(f"{PREFIX}*"))
-        first = service.ask("/atg/generate", body)
-        (key,) = set(kept.scan_iter(f"{PREFIX}*")) - known
-        # What nobody but the cache can say.
-        kept.set(key, json.dumps({"text": "Two swans at dusk", "confidence": 0.5}), ex=60)
-    before = left(service)
-
-    again = service.ask("/generate", body)
-
-    assert (first.status, first.json["alt_text"]) == (200, TOLD)
-    assert (again.status, again.json["alt_text"], again.json["confidence"]) == (200, "Two swans at dusk", 0.5)
-    assert left(service) == before - 1
 
 
 def test_servers_that_are_slow_keep_no_other_picture_waiting(service: Running, pictures: WebServer) -> None:

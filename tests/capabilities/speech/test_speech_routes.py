@@ -17,7 +17,7 @@ from http_service import form
 from mp3_files import decoded
 from ran import Ran
 from systems import Answer, Running
-from waiting import wait_for, wait_for_no_uploads
+from waiting import files_in, wait_for
 
 from capabilities.speech.engines.espeak.espeak import Espeak
 from capabilities.speech.handlers.script import write_script
@@ -193,13 +193,16 @@ def test_music_is_put_under_a_recording(service: Running, espeak: Espeak, music:
 
 
 def test_a_file_that_is_no_audio_is_refused_and_nothing_is_charged_or_kept(service: Running) -> None:
+    uploads = service.data / "artifacts" / "uploads"
+    before = files_in(uploads)  # another file's broken upload stays for an hour
+
     answer = send_form(service, "/tts/with-music", {"text": "Hello."}, {"music": b"#EXTM3U\nfile:///etc/passwd\n"})
 
     assert answer.status == 400
     assert (answer.json["code"], answer.json["details"][0]["field"]) == ("audio_undecodable", "music")
     assert answer.json["message"].startswith("music: The file is not audio")
     assert answer.headers["X-Credits-Used"] == "0"
-    wait_for_no_uploads(service.data)
+    wait_for(lambda: set(files_in(uploads)) <= {*before}, about=lambda: files_in(uploads))
 
 
 def fetch(url: str) -> tuple[str, bytes]:

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from waiting import wait_for
 
 from capabilities.transcription.engines.whisper import listener
 from capabilities.transcription.engines.whisper.hallucinations import MOST_ALIKE
-from capabilities.transcription.engines.whisper.languages import PART_SECONDS, find_parts
+from capabilities.transcription.engines.whisper.languages import PART_SECONDS, Part, find_parts
 from capabilities.transcription.engines.whisper.listener import Listener, quickest
 from capabilities.transcription.engines.whisper.whisper import Whisper
 from pipeline.errors import NotReady
@@ -132,6 +133,26 @@ def test_long_recordings_go_through_the_model_in_batches_where_that_is_set(
         assert {segment.text.strip() for segment in segments} == {SENTENCE}
         assert [segment.start for segment in segments] == sorted(segment.start for segment in segments)
         assert segments[-1].end <= len(long) / RATE
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_sentence_that_a_clip_cuts_is_heard_with_what_follows(
+    whisper: Whisper, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(whisper._listener, "_batch", batch)
+    monkeypatch.setattr(
+        whisper._listener,
+        "_heard",
+        lambda sound, clips, *how: [
+            SimpleNamespace(start=a / RATE, end=min(a / RATE + 15, b / RATE)) for a, b in clips
+        ],
+    )
+    pieces = [(second * RATE, (second + 12) * RATE) for second in range(0, 72, 12)]
+
+    found = list(whisper._listener._hear(None, Part("en", 1.0, pieces), {}, starts_short=True))
+
+    assert (found[0].start, found[-1].end) == (0, 72)
+    assert all(one.end == other.start for one, other in pairwise(found))
 
 
 def test_it_stops_between_segments(whisper: Whisper, long: Samples) -> None:
