@@ -36,7 +36,7 @@ ONLY_TRANSCRIBES = "turbo"
 #: Segments that a CUDA device takes together by default.
 CUDA_BATCH = 8
 #: The least part of a clip that is heard again, and that was heard before it. A clip ends 0.2 s behind its last word.
-LEAST_SECONDS = 0.6
+LEAST_SECONDS = 0.4
 #: A second of sound to try the model with, in frames of 10 ms.
 FRAMES = 100
 #: Most memory while a model is loaded, by the size of its file (float16 becomes int8), and for what surrounds it.
@@ -169,20 +169,23 @@ class Listener(Transcriber):
         """Yield the segments of a part. What the last clip of a batch leaves is heard with the next."""
         while part.pieces:
             clips = list(islice(part.clips(starts_short=starts_short), 1 if starts_short else self._batch))
-            found = self._heard(sound, clips, part.language, how)
-            *rests, last = [rest_of(clip, found) for clip in clips]
+            found, [*rests, last] = self._heard(sound, clips, part.language, how)
             if any(rests):
-                more = self._heard(sound, [rest for rest in rests if rest], part.language, how)
+                more, _ = self._heard(sound, [*filter(None, rests)], part.language, how)
                 found = sorted([*found, *more], key=lambda segment: segment.start)
             yield from found
             later = [piece for piece in part.pieces if piece[0] >= clips[-1][1]]
             part, starts_short = replace(part, pieces=[*filter(None, [last]), *later]), False
 
-    def _heard(self, sound: Any, clips: Sequence[Clip], language: str, how: Mapping[str, Any]) -> list[Any]:
-        """Return the segments of some clips, heard together once, whether or not the times of words are wanted."""
-        from faster_whisper import BatchedInferencePipeline
+    def _heard(
+        self, sound: Any, clips: Sequence[Clip], language: str, how: Mapping[str, Any]
+    ) -> tuple[list[Any], list[Clip | None]]:
+        """Return the segments of clips, heard together once, whether or not the times of words are wanted; and the
+        rest of each clip, if any."""
+        from capabilities.transcription.engines.whisper.clips import ClipPipeline
 
-        found, _ = BatchedInferencePipeline(self._loaded).transcribe(
+        pipeline = ClipPipeline(self._loaded)
+        segments, _ = pipeline.transcribe(
             sound,
             clip_timestamps=[{"start": start / SAMPLE_RATE, "end": stop / SAMPLE_RATE} for start, stop in clips],
             language=language,
@@ -193,7 +196,9 @@ class Listener(Transcriber):
             word_timestamps=True,
             **how,
         )
-        return list(corrected(list(found), [run for start, stop in clips for run in loud_runs(sound, start, stop)]))
+        found = list(corrected(list(segments), [run for start, stop in clips for run in loud_runs(sound, start, stop)]))
+        left = zip(clips, pipeline.unfinished, strict=True)
+        return found, [rest_of(clip, found) if is_unfinished else None for clip, is_unfinished in left]
 
     @contextmanager
     def _in_memory(self) -> Iterator[None]:
@@ -227,10 +232,7 @@ class Listener(Transcriber):
 
 
 def rest_of(clip: Clip, found: Sequence[Any]) -> Clip | None:
-    """Return the end of a clip behind its segments, or None if all of it was heard.
-
-    Whisper leaves a sentence that seems to go on behind its half minute to the next, and faster-whisper's batches do
-    not come back to it: 3.6 % of an audiobook's words were lost."""
+    """Return the part of a clip behind its segments; None if too little is left, or was heard."""
     start, stop = clip
     heard = [(segment.start * SAMPLE_RATE, segment.end * SAMPLE_RATE) for segment in found]
     end = int(max((end for begin, end in heard if begin < stop and end > start), default=start))
