@@ -199,7 +199,7 @@ class Running:
     def wait_for_state(self, job_id: str, *states: str, seconds: float = 120) -> Any:
         """Return the job's document once it is in one of the states; by default, once it has ended."""
         wanted = states or ("succeeded", "partial", "failed", "cancelled", "expired")
-        until = time.monotonic() + seconds
+        until, pause = time.monotonic() + seconds, 0.02
         while True:
             try:
                 found = self.ask(f"/jobs/{job_id}").json
@@ -208,7 +208,7 @@ class Running:
             if found.get("state") in wanted:
                 return found
             assert time.monotonic() < until, f"{found}\n{self.written()[-5_000:]}"
-            time.sleep(0.03)
+            time.sleep(pause := min(1.2 * pause, 0.1))  # each look takes milliseconds of a core that works on the job
 
 
 def name_of(pid: int) -> str:

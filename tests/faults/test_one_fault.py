@@ -58,7 +58,7 @@ def test_a_worker_that_was_frozen_past_its_lease_changes_nothing_when_it_wakes(s
     workers = shared.pids("made_up")
     for pid in workers:
         kill(pid, signal.SIGSTOP)
-    job_id = shared.submit({"items": [{"do": "sleep", "seconds": 6}]})
+    job_id = shared.submit({"items": [{"do": "sleep", "seconds": 4}]})
     try:
         kill(workers[0], signal.SIGCONT)
         shared.wait_for_state(job_id, "running")
@@ -95,7 +95,13 @@ def test_without_a_fork_server_what_it_forked_gives_its_work_back_and_is_started
         crashes = Statement("SELECT crashes FROM item WHERE job_id = %(job)s", {"job": job_id}, list)
         assert database.run(crashes) == [{"crashes": 0}]
     shared.wait_for_line("items given back")
-    assert [name_of(pid) for pid in shared.pids("made_up")] == ["python"] * 2
+
+    def names() -> list[str]:
+        with suppress(FileNotFoundError):  # the last of those that were forked may just be going
+            return [name_of(pid) for pid in shared.pids("made_up")]
+        return []
+
+    wait_for(lambda: names() == ["python"] * 2, about=names)
 
 
 def test_an_api_killed_between_the_commit_and_the_wake_up_costs_a_moment(shared: Running) -> None:
@@ -122,6 +128,7 @@ def test_redis_killed_while_requests_wait_costs_a_moment(shared: Running) -> Non
     assert answers[0].status == 200
 
 
+@pytest.mark.storm  # of API and pools apart, test_waiting.py and test_broker.py say the same
 def test_a_system_works_where_redis_never_was(tmp_path: Path) -> None:
     nowhere = "redis://127.0.0.1:1/0"
     extra = {**FAST, "REDIS_URL": nowhere, "PRESSROOM_API__PROCESSES": "1"}

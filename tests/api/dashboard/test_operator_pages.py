@@ -225,6 +225,17 @@ def test_a_group_of_failures_is_tried_again_once(
     )
 
 
+def test_a_change_of_many_jobs_is_stopped(operator: Browser, client: Payer) -> None:
+    path = f"{BASE}/failures/changes"
+    operator.post(path, {"change": "cancel", "account": str(client.account_id)})
+    row = text_of(operator, "failures").partition(str(client.account_id))[2].partition("</tr>")[0]
+    (change_id,) = re.findall(r'name="id" value="([^"]+)"', row)
+    assert operator.post(path, {"change": "stop", "id": change_id}).status == 303
+    assert "It is stopped." in text_of(operator, "failures")
+    assert operator.post(path, {"change": "stop", "id": change_id}).status == 303
+    assert "ended already" in text_of(operator, "failures")
+
+
 def test_what_is_asked_again_is_paid_by_no_key_that_is_for_other_routes(
     operator: Browser,
     service: Service,

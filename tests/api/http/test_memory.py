@@ -19,7 +19,7 @@ from api.http.request_context import SCOPE_KEY, RequestContext
 from pipeline.errors import ServiceUnavailable
 
 MIB = 2**20
-AT_ONCE = 12
+AT_ONCE = 8
 #: Half a megabyte that becomes ten when it is read, in a field that no kind has.
 BODY = b'{"text":"hi","x":[' + b",".join([b"[]"] * 170_000) + b"]}"
 
@@ -52,7 +52,7 @@ def test_bodies_are_not_kept_as_what_they_were_read_into(start: Start, client: P
         taken = peak_of(service.process.pid) - before
 
     assert answers == [202] * AT_ONCE
-    assert taken < 60 * MIB  # the bodies themselves are 6, and 120 as they were read
+    assert taken < 45 * MIB  # the bodies themselves are 4, and 80 as they were read
 
 
 def test_files_are_not_kept_in_memory_however_many_come_at_once(start: Start, client: Payer) -> None:

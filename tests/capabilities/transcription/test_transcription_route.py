@@ -25,7 +25,6 @@ from web_server import web_server
 from pipeline.accounts.accounts import open_account
 from pipeline.accounts.ledger import discrepancies
 from pipeline.database import Database, Statement
-from pressroom import Pressroom
 from workers.media.audio.track import Samples
 
 pytestmark = pytest.mark.system
@@ -160,21 +159,6 @@ def test_the_key_may_come_behind_the_file_and_a_wrong_one_in_a_header_is_seen_be
         assert connection.recv(100).startswith(b"HTTP/1.1 401")
 
 
-def test_a_minute_and_a_second_cost_two_minutes_and_who_can_not_pay_gets_402_and_keeps_all(service: Running) -> None:
-    minute = wav(np.concatenate([SENTENCE, np.zeros(61 * RATE - len(SENTENCE), np.int16)]))
-    assert send(service, minute).headers["X-Credits-Used"] == "10"
-
-    with Database(service.database_url) as database:
-        poor = open_account(database, name="poor", tier="enterprise", credits=9).key.secret
-    answer = send(service, minute, X_API_Key=poor)
-
-    assert (answer.status, answer.json["code"]) == (402, "insufficient_credits")
-    assert (answer.headers["X-Credits-Used"], answer.headers["X-Credits-Remaining"]) == ("0", "9")
-    assert (answer.json["credits_required"], answer.json["credits_remaining"]) == (10, 9)
-    assert "needs 10 credits; the balance is 9" in answer.json["message"]
-    wait_for_no_uploads(service.data)
-
-
 # Long recordings.
 
 
@@ -182,16 +166,6 @@ def heavy(samples: Samples, size: int) -> bytes:
     """Return samples as a WAV file that has so many bytes more, in a chunk that nobody reads."""
     plain = wav(samples)
     return plain[:12] + b"junk" + size.to_bytes(4, "little") + bytes(size) + plain[12:]
-
-
-def test_a_recording_of_60_mb_is_uploaded_in_pieces_and_transcribed(service: Running) -> None:
-    before, _ = balance(service)
-
-    with Pressroom(service.key, url=service.address) as client:
-        transcript = client.transcribe(heavy(SENTENCE, 60_000_000))
-
-    assert (transcript.text, transcript.credits_used, before - balance(service)[0]) == (SAID, 5, 5)
-    wait_for_no_uploads(service.data)
 
 
 def test_a_recording_behind_a_url_is_downloaded_and_transcribed(service: Running) -> None:
@@ -267,7 +241,8 @@ def test_what_is_no_recording_is_refused_and_costs_nothing(service: Running, tmp
 def holders(service: Running, mark: bytes) -> list[str]:
     """Return every file, deleted ones that are open included, that holds the mark."""
     folders = [service.data, Path(tempfile.gettempdir()), Path("/dev/shm")]
-    mine = [path for folder in folders[1:] for path in folder.glob("pressroom-*")]
+    # Folders of that name are those of sockets, and other tests' databases.
+    mine = [path for folder in folders[1:] for path in folder.glob("pressroom-*") if path.is_file()]
     found = subprocess.run(
         ["grep", "-rlaF", mark.decode(), str(folders[0]), *map(str, mine)], capture_output=True, text=True, check=False
     ).stdout.splitlines()
