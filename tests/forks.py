@@ -7,14 +7,17 @@ import faulthandler
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 #: Modules that the processes need, imported once.
 WARM = (
@@ -57,6 +60,9 @@ def _server() -> Any:
     """Return the context whose processes are forked from a warm one."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([*WARM, *(WARM_FOR_ALL if os.environ.get("CRASH_POINTS") == "all" else ())])
+    # Until Python 3.12.8 the server does not know our path, and passes over what it does not find (gh-117378).
+    with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):
+        forkserver.ensure_running()
     return context
 
 

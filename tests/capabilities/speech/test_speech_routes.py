@@ -297,13 +297,14 @@ def test_say_makes_a_recording_of_a_text_file(
     for file in (plain, mixed):
         assert "192 kb/s" in said_of(file.read_bytes())
     # From standard input, a text of more parts than one, as a format that is not what comes.
-    long = tmp_path / "long.flac"
-    typed = io.TextIOWrapper(io.BytesIO(b"A very short sentence. " * 450))
-    monkeypatch.setattr(sys, "stdin", typed)
-    assert say("-", "-o", str(long), "--voice", "en-US", "--speed", "4").code == 0
+    long, before = tmp_path / "long.flac", int(service.ask("/jobs?limit=1").headers["X-Total-Count"])
+    monkeypatch.setattr("capabilities.speech.commands.speech.MAX_CHARACTERS", 300)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"A very short sentence. " * 30)))
+    assert say("-", "-o", str(long), "--voice", "en-US").code == 0
+    assert int(service.ask("/jobs?limit=1").headers["X-Total-Count"]) == before + 3
     said = said_of(long.read_bytes(), "-c", "copy")
     assert "flac" in said
-    assert int(said.partition("Duration: 00:")[2][:2]) >= 2, said
+    assert int(said.partition("Duration: 00:00:")[2][:2]) >= 20, said
     kept = say(str(text), "-o", str(plain))
     assert (kept.code, "--overwrite" in kept.err) == (1, True)
     failed = say(str(text), "-o", str(plain), "--voice", "nobody", "--overwrite")
