@@ -24,11 +24,14 @@ def lock_person(person_id: UUID) -> Statement[None]:
 
 
 def reset_factors(person_id: UUID) -> list[Statement[Any]]:
-    """Return the statements that take all factors and recovery codes from a person and sign them out everywhere."""
-    passkeys: Statement[int] = Statement(
-        "DELETE FROM passkey WHERE person_id = %(person)s RETURNING 1 AS removed", {"person": person_id}, len
+    """Return the statements that leave a person their password alone and sign them out everywhere.
+
+    Their app, passkeys, recovery codes and link with a provider go, which somebody else may have added."""
+    removing = SQL("DELETE FROM {} WHERE person_id = %(person)s RETURNING 1 AS gone")
+    passkeys, links = (
+        Statement(removing.format(SQL(table)), {"person": person_id}, len) for table in ("passkey", "provider_identity")
     )
-    return [remove_totp(person_id), passkeys, remove_codes(person_id), *stop_sign_ins(person_id)]
+    return [remove_totp(person_id), passkeys, remove_codes(person_id), links, *stop_sign_ins(person_id)]
 
 
 def stop_sign_ins(person_id: UUID, *, but: bytes | None = None) -> list[Statement[Any]]:

@@ -176,7 +176,7 @@ def operator(
 
 @group.command("reset-factors")
 def reset(person: Person, data: Data = None) -> None:
-    """Remove a person's authenticator app, passkeys and recovery codes; their password alone signs them in."""
+    """Remove a person's app, passkeys, recovery codes and link to a provider; their password alone signs them in."""
     with open_database(data) as database:
         found = find_identified(database, person)
         noting = note(Actor(found.account_id), Action.FACTORS_RESET, person)

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import IO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from capabilities.audiobooks.handlers.kept_chapters import JoinedChapter, KeptChapters, TimedPassage
 from capabilities.audiobooks.kinds.book_file import BookFileInput, BookPart, MeasuredChapter
@@ -33,10 +34,11 @@ from workers.media.marks.marking import stream_tags
 SAMPLE_RATE = 44_100
 #: Silence between passages and after the title of a chapter, and before and after a chapter (ACX asks for 0.5 to 1 s
 #: at its head and 1 to 5 s at its tail).
-PASSAGE_GAP, HEAD, TAIL = (timedelta(seconds=seconds) for seconds in (0.7, 0.7, 1.5))
+PASSAGE_GAP, HEAD, TAIL = (timedelta(seconds=seconds) for seconds in (0.7, 0.7, 1.2))
 ENCODING_LIMIT = timedelta(hours=3)
-#: The factor for passages, which are at -16 LUFS with peaks at -1.5 dB.
-GAINS = {"podcast": 1.0, "acx": 10 ** (-3 / 20)}
+#: ACX's gain in decibels of passages, which have -16 LUFS and peaks of -1.5 dB; and the most, for a chapter that is
+#: mostly silence, to reach an RMS. libmp3lame takes 0.26 dB.
+ACX_GAIN, ACX_MOST_GAIN, ACX_RMS = -3.0, -1.7, -22.5
 #: Samples of an AAC frame: a chapter has whole ones, so that chapters encoded apart can be put together.
 FRAME = 1_024
 #: The most chapters that are made at once.
@@ -115,9 +117,11 @@ class Joiner:
             sound.append_silence(TAIL)
             sound.append(bytes(-len(sound) % FRAME * SAMPLE_BYTES))
             seconds = sound.duration.total_seconds()
-            told = measured(sound, title) if self.book.report else None
+            gain = acx_gain(block_powers(sound)) if self.book.loudness == "acx" else 0.0
+            told = measured(sound, gain, title) if self.book.report else None
             if options:
-                self._encode(sound, file, options, has_cover=has_cover)
+                volume = ["-af", f"volume={gain:.2f}dB"] if gain else []
+                self._encode(sound, file, [*volume, *options], has_cover=has_cover)
                 file.seek(0)
             undone.pop_all()
         return JoinedChapter(number=number, title=title, seconds=seconds, passages=passages, measured=told, file=file)
@@ -153,39 +157,42 @@ class Joiner:
     def _append(self, chapter: Track, data: bytes) -> None:
         if self._is_over():
             raise Stopped
-        gain = GAINS[self.book.loudness]
         for block in read_flac(data, sample_rate=SAMPLE_RATE):
-            quieter = block if gain == 1.0 else np.rint(block * np.float32(gain)).astype("<i2")
-            chapter.append(quieter.tobytes())
+            chapter.append(block.tobytes())
 
 
 #: The cover's stream, as players expect it.
 COVER = ("-c:v", "copy", "-disposition:v", "attached_pic", "-metadata:s:v", "comment=Cover (front)")
 
 
-def measured(sound: Track, title: str) -> MeasuredChapter:
-    """Return a chapter's measurements."""
-    found = profile(sound)
+def block_powers(sound: Track) -> NDArray[np.float32]:
+    """Return the mean square of each tenth of a second; full scale is 1."""
     length = sound.sample_rate // BLOCKS_A_SECOND
-    powers = np.array(
-        [
-            np.square(sound.read(start, length).astype(np.float32) / 32_768).mean()
-            for start in range(0, max(length, len(sound) - length + 1), length)
-        ]
-    )
+    starts = range(0, max(length, len(sound) - length + 1), length)
+    return np.array([np.square(sound.read(start, length) / np.float32(32_768)).mean() for start in starts])
+
+
+def acx_gain(powers: NDArray[np.float32]) -> float:
+    """Return the gain in decibels that brings a chapter within ACX's table, or close to it."""
+    return min(max(ACX_GAIN, ACX_RMS - _decibels(float(powers.mean()))), ACX_MOST_GAIN)
+
+
+def measured(sound: Track, gain: float, title: str) -> MeasuredChapter:
+    """Return a chapter's measurements with a gain in decibels."""
+    found, powers = profile(sound), block_powers(sound)
     quiet = np.convolve(powers, np.ones(QUIET_BLOCKS) / QUIET_BLOCKS, mode="valid") if powers.size > 5 else powers
     return MeasuredChapter(
         title=title,
         seconds=round(sound.duration.total_seconds(), 2),
-        loudness_lufs=max(SILENCE_DB, round(loudness(found), 1)),
-        peak_db=_decibels(float(found.peaks.max(initial=0)) ** 2),
-        rms_db=_decibels(float(powers.mean())),
-        noise_floor_db=_decibels(float(quiet.min())),
+        loudness_lufs=max(SILENCE_DB, round(loudness(found) + gain, 1)),
+        peak_db=_decibels(float(found.peaks.max(initial=0)) ** 2, gain),
+        rms_db=_decibels(float(powers.mean()), gain),
+        noise_floor_db=_decibels(float(quiet.min()), gain),
     )
 
 
-def _decibels(power: float) -> float:
-    return round(max(SILENCE_DB, 10 * float(np.log10(power))), 1) if power > 0 else SILENCE_DB
+def _decibels(power: float, gain: float = 0.0) -> float:
+    return round(max(SILENCE_DB, 10 * float(np.log10(power)) + gain), 1) if power > 0 else SILENCE_DB
 
 
 def _timed(script: dict[str, object], begins: float, ends: float) -> TimedPassage:

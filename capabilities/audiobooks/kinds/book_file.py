@@ -1,7 +1,7 @@
 """Book file: joins the passages of an audiobook into one file."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from types import MappingProxyType
 from typing import ClassVar, Literal
@@ -91,6 +91,7 @@ class BookReport(BaseModel):
     seconds: float
     chapters: list[MeasuredChapter]
     acx: bool = Field(description="True if all chapters are within -23 to -18 dB RMS, peaks -3 dB, noise -60 dB.")
+    beyond_acx: list[str] = Field(description="Chapters that are not, and why.")
 
 
 class BookFile(Kind[BookFileRequest, BookFileInput, MadeBook]):
@@ -121,12 +122,14 @@ class BookFile(Kind[BookFileRequest, BookFileInput, MadeBook]):
         made = items[0].delivered
         content_type, ending = next(form for form in FORMS.values() if made.artifact.endswith(form[1]))
         if job.request.get("report"):
+            beyond = [reason for number, one in enumerate(made.chapters, start=1) for reason in beyond_acx(number, one)]
             report = {
                 "url": FileLink(made.artifact, job.expires_at or items[0].ended_at),
                 "content_type": content_type,
                 "seconds": round(made.seconds, 1),
                 "chapters": [chapter.model_dump() for chapter in made.chapters],
-                "acx": all(map(is_acx, made.chapters)),
+                "acx": not beyond,
+                "beyond_acx": beyond,
             }
             return Response(report)
         plain = " ".join(UNSAFE.sub(" ", made.title).split()) or "audiobook"
@@ -140,6 +143,13 @@ class BookFile(Kind[BookFileRequest, BookFileInput, MadeBook]):
         )
 
 
-def is_acx(chapter: MeasuredChapter) -> bool:
-    """Return whether a chapter is within ACX's limits (ACX Audio Submission Requirements)."""
-    return -23 <= chapter.rms_db <= -18 and chapter.peak_db <= -3 and chapter.noise_floor_db <= -60
+def beyond_acx(number: int, chapter: MeasuredChapter) -> Iterator[str]:
+    """Yield what keeps a chapter from ACX's limits (ACX Audio Submission Requirements)."""
+    for name, value, least, most in (
+        ("RMS", chapter.rms_db, -23, -18),
+        ("peak", chapter.peak_db, -96, -3),
+        ("noise floor", chapter.noise_floor_db, -96, -60),
+    ):
+        if not least <= value <= most:
+            advice = " It is mostly silence: join it with another chapter." if value < least else ""
+            yield f"{number} {chapter.title}: {name} of {value} dB, not {least} to {most}.{advice}"

@@ -19,7 +19,7 @@ from capabilities.audiobooks.handlers.book_file import BookFileHandler
 from capabilities.audiobooks.handlers.joining import FRAME, HEAD, SAMPLE_RATE
 from capabilities.audiobooks.handlers.passage import PassageHandler
 from capabilities.audiobooks.kinds.audiobook import PassageInput, SpokenPassage
-from capabilities.audiobooks.kinds.book_file import BookFileInput, BookFormat, BookPart, MadeBook, is_acx
+from capabilities.audiobooks.kinds.book_file import BookFileInput, BookFormat, BookPart, MadeBook, beyond_acx
 from pipeline.settings import Settings
 from workers.engines.resources import Resources
 from workers.media.marks.verifying import verify_file
@@ -108,7 +108,27 @@ def test_loudness_is_as_it_was_asked_for(resources: Resources, spoken: Any) -> N
         assert chapter.peak_db <= -1
     for chapter in acx.chapters:
         assert -20 <= chapter.loudness_lufs <= -18
-        assert is_acx(chapter), chapter
+        assert not list(beyond_acx(1, chapter)), chapter
+
+
+def test_a_chapter_that_is_mostly_silence_is_louder_for_acx_or_named(resources: Resources, spoken: Any) -> None:
+    stored, _ = spoken
+    handler = PassageHandler(resources)
+    handler.setup()
+    (done,) = handler.run([Store(PassageInput(text="The Devil's Dictionary", chapter=1), stored)])
+    part = BookPart(title="Title", sounds=(done.output.artifact,), engines=("espeak",))
+    book = BookFileInput(parts=(part,), format="mp3", loudness="acx", report=True)
+    made_book, file = joined(resources, Store(book, stored))
+    (chapter,) = made_book.chapters
+    assert not list(beyond_acx(1, chapter)), chapter
+    with zipfile.ZipFile(io.BytesIO(file)) as archive:
+        sound = archive.read(archive.namelist()[0])
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", "-", "-f", "f32le", "-"]
+    samples = np.frombuffer(subprocess.run(command, input=sound, capture_output=True, check=True).stdout, "<f4")
+    assert -23 <= 10 * np.log10(np.square(samples).mean()) == pytest.approx(chapter.rms_db, abs=0.3)
+    assert 20 * np.log10(np.abs(samples).max()) <= -3
+    [said] = beyond_acx(2, chapter.model_copy(update={"rms_db": -25.7}))
+    assert said == "2 Title: RMS of -25.7 dB, not -23 to -18. It is mostly silence: join it with another chapter."
 
 
 def test_a_transcript_has_all_sentences_in_order(resources: Resources, spoken: Any) -> None:

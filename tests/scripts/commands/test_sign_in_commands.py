@@ -15,6 +15,7 @@ from pipeline.accounts.sessions import find_person
 from pipeline.accounts.sign_in import use_link
 from pipeline.database import Database, Statement
 from pipeline.factors.held import has_factor
+from pipeline.factors.providers import count_identities
 
 PASSWORD = "four words in a row"
 
@@ -80,11 +81,13 @@ def test_factors_are_reset_and_noted(pressroom: Callable[..., Ran], database: Da
     person = database.run(find_person("eve@example.com"))
     assert person
     rows = {"id": person.id, "hash": person.id.bytes}
-    for added in ("passkey VALUES (%(hash)s, %(id)s, 'x', '', 0)", "recovery_code VALUES (%(hash)s, %(id)s)"):
+    identity = "provider_identity VALUES ('https://id.example', 'eve', %(id)s)"
+    for added in ("passkey VALUES (%(hash)s, %(id)s, 'x', '', 0)", "recovery_code VALUES (%(hash)s, %(id)s)", identity):
         database.run(Statement(f"INSERT INTO {added} RETURNING 1", rows))
     ran = pressroom("accounts", "reset-factors", "eve@example.com")
     assert ran.out == "removed: 0 app, 1 passkeys, 1 recovery codes; 0 sessions ended\n"
     assert not database.run(has_factor(person.id))
+    assert database.run(count_identities(person.id)) == 0
     sql = "SELECT actor, subject FROM audit_event WHERE account_id = %(id)s AND action = 'second factors reset'"
     noted = database.run(Statement(sql, {"id": person.account_id}))
     assert noted == [{"actor": "pressroom", "subject": "eve@example.com"}]

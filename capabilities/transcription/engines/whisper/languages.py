@@ -33,17 +33,19 @@ PART_SECONDS = 60.0
 CLIP_SECONDS, CLIP_PAUSE = 29.0, 4.0
 #: The weight of the language so far, in pieces.
 HEAD_START = 4.0
+#: The first sample of a part of a sound, and the one behind its last.
+Clip = tuple[int, int]
 
 
 @dataclass(slots=True)
 class Part:
-    """Pieces of speech in one language, by Whisper's code: the first sample of each and the one behind its last."""
+    """Pieces of speech in one language, by Whisper's code."""
 
     language: str
     probability: float
-    pieces: list[tuple[int, int]] = field(default_factory=list)
+    pieces: list[Clip] = field(default_factory=list)
 
-    def clips(self, *, starts_short: bool) -> Iterator[tuple[int, int]]:
+    def clips(self, *, starts_short: bool) -> Iterator[Clip]:
         """Yield the ends of what the model takes at once. Each ends in a pause, so that no word is cut or said twice.
 
         `starts_short`: the first clip has one piece, so that its text comes soon."""
@@ -107,8 +109,8 @@ def _padded(model: Any, piece: NDArray[Any], before: Mapping[str, float]) -> Map
     return {language: (probability + before.get(language, 0.0)) / 2 for language, probability in found}
 
 
-def find_pieces(sound: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Yield the first sample of each piece of speech and the one behind its last."""
+def find_pieces(sound: NDArray[Any]) -> Iterator[Clip]:
+    """Yield the pieces of speech."""
     from faster_whisper.vad import VadOptions, get_speech_timestamps
 
     how = VadOptions(

@@ -6,7 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, pairwise
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from capabilities.transcription.engines import SAMPLE_RATE, Decoding, HeardSegment, Recognition, Transcriber
 from capabilities.transcription.engines.whisper.hallucinations import without_hallucinations
-from capabilities.transcription.engines.whisper.languages import Part, find_parts, find_pieces
+from capabilities.transcription.engines.whisper.languages import Clip, Part, find_parts, find_pieces
 from capabilities.transcription.engines.whisper.weights import ENGINE, Weights
 from capabilities.transcription.engines.whisper.word_times import corrected, loud_runs
 from capabilities.transcription.settings import WhisperSettings
@@ -34,6 +35,8 @@ ENGLISH = "en"
 ONLY_TRANSCRIBES = "turbo"
 #: Segments that a CUDA device takes together by default.
 CUDA_BATCH = 8
+#: The least part of a clip that is heard again, and that was heard before it. A clip ends 0.2 s behind its last word.
+LEAST_SECONDS = 0.4
 #: A second of sound to try the model with, in frames of 10 ms.
 FRAMES = 100
 #: Most memory while a model is loaded, by the size of its file (float16 becomes int8), and for what surrounds it.
@@ -163,25 +166,39 @@ class Listener(Transcriber):
         self._loaded.model.generate(self._loaded.encode(features[:, :FRAMES]), [[begin]], beam_size=1, max_length=2)
 
     def _hear(self, sound: Any, part: Part, how: Mapping[str, Any], *, starts_short: bool) -> Iterator[Any]:
-        """Yield the segments of a part. Each clip is heard once, whether or not the times of words are wanted."""
-        from faster_whisper import BatchedInferencePipeline
+        """Yield the segments of a part. What the last clip of a batch leaves is heard with the next."""
+        while part.pieces:
+            clips = list(islice(part.clips(starts_short=starts_short), 1 if starts_short else self._batch))
+            found, [*rests, last] = self._heard(sound, clips, part.language, how)
+            if any(rests):
+                more, _ = self._heard(sound, [*filter(None, rests)], part.language, how)
+                found = sorted([*found, *more], key=lambda segment: segment.start)
+            yield from found
+            later = [piece for piece in part.pieces if piece[0] >= clips[-1][1]]
+            part, starts_short = replace(part, pieces=[*filter(None, [last]), *later]), False
 
-        clips = list(part.clips(starts_short=starts_short))
-        edges = [0, *range(int(starts_short), len(clips), self._batch), len(clips)]
-        for batch in filter(None, (clips[first:last] for first, last in pairwise(edges))):
-            found, _ = BatchedInferencePipeline(self._loaded).transcribe(
-                sound,
-                clip_timestamps=[{"start": start / SAMPLE_RATE, "end": stop / SAMPLE_RATE} for start, stop in batch],
-                language=part.language,
-                batch_size=self._batch,
-                beam_size=self._settings.beam_size,
-                vad_filter=False,
-                without_timestamps=False,
-                word_timestamps=True,
-                **how,
-            )
-            runs = [run for start, stop in batch for run in loud_runs(sound, start, stop)]
-            yield from corrected(list(found), runs)
+    def _heard(
+        self, sound: Any, clips: Sequence[Clip], language: str, how: Mapping[str, Any]
+    ) -> tuple[list[Any], list[Clip | None]]:
+        """Return the segments of clips, heard together once, whether or not the times of words are wanted; and the
+        rest of each clip, if any."""
+        from capabilities.transcription.engines.whisper.clips import ClipPipeline
+
+        pipeline = ClipPipeline(self._loaded)
+        segments, _ = pipeline.transcribe(
+            sound,
+            clip_timestamps=[{"start": start / SAMPLE_RATE, "end": stop / SAMPLE_RATE} for start, stop in clips],
+            language=language,
+            batch_size=self._batch,
+            beam_size=self._settings.beam_size,
+            vad_filter=False,
+            without_timestamps=False,
+            word_timestamps=True,
+            **how,
+        )
+        found = list(corrected(list(segments), [run for start, stop in clips for run in loud_runs(sound, start, stop)]))
+        left = zip(clips, pipeline.unfinished, strict=True)
+        return found, [rest_of(clip, found) if is_unfinished else None for clip, is_unfinished in left]
 
     @contextmanager
     def _in_memory(self) -> Iterator[None]:
@@ -212,6 +229,14 @@ class Listener(Transcriber):
                 log.info("model unloaded", engine=self.name, model=self.model)
             finally:
                 self._lock.release()
+
+
+def rest_of(clip: Clip, found: Sequence[Any]) -> Clip | None:
+    """Return the part of a clip behind its segments; None if too little is left, or was heard."""
+    start, stop = clip
+    heard = [(segment.start * SAMPLE_RATE, segment.end * SAMPLE_RATE) for segment in found]
+    end = int(max((end for begin, end in heard if begin < stop and end > start), default=start))
+    return (end, stop) if min(end - start, stop - end) > LEAST_SECONDS * SAMPLE_RATE else None
 
 
 def quickest(device: str, supported: Container[str]) -> str:

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from waiting import wait_for
 
 from capabilities.transcription.engines.whisper import listener
 from capabilities.transcription.engines.whisper.hallucinations import MOST_ALIKE
-from capabilities.transcription.engines.whisper.languages import PART_SECONDS, find_parts
-from capabilities.transcription.engines.whisper.listener import Listener, quickest
+from capabilities.transcription.engines.whisper.languages import PART_SECONDS, Part, find_parts
+from capabilities.transcription.engines.whisper.listener import Listener, quickest, rest_of
 from capabilities.transcription.engines.whisper.whisper import Whisper
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
@@ -132,6 +133,33 @@ def test_long_recordings_go_through_the_model_in_batches_where_that_is_set(
         assert {segment.text.strip() for segment in segments} == {SENTENCE}
         assert [segment.start for segment in segments] == sorted(segment.start for segment in segments)
         assert segments[-1].end <= len(long) / RATE
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_sentence_that_a_clip_cuts_is_heard_with_what_follows(
+    whisper: Whisper, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    def hear(sound: Any, clips: Any, *how: Any) -> Any:
+        found = [SimpleNamespace(start=a / RATE, end=min(a / RATE + 15, b / RATE)) for a, b in clips]
+        return found, [rest_of(clip, found) for clip in clips]
+
+    monkeypatch.setattr(whisper._listener, "_batch", batch)
+    monkeypatch.setattr(whisper._listener, "_heard", hear)
+    pieces = [(second * RATE, (second + 12) * RATE) for second in range(0, 72, 12)]
+
+    found = list(whisper._listener._hear(None, Part("en", 1.0, pieces), {}, starts_short=True))
+
+    assert (found[0].start, found[-1].end) == (0, 72)
+    assert all(one.end == other.start for one, other in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"), [([9, 1, 9], False), ([9, 1, 9, 9, 1, 9], False), ([9, 1, 9, 9], True), ([9, 1], False)]
+)
+def test_a_clip_is_unfinished_if_the_model_says_so(tokens: list[int], expected: bool) -> None:
+    from capabilities.transcription.engines.whisper.clips import is_unfinished  # takes a second
+
+    assert is_unfinished(tokens, 9) is expected
 
 
 def test_it_stops_between_segments(whisper: Whisper, long: Samples) -> None:
