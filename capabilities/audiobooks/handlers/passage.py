@@ -16,6 +16,7 @@ from capabilities.speech.handlers.speech import SpeakingHandler, append_all
 from capabilities.speech.handlers.timeline import Timeline
 from pipeline.subtitles.segments import Segment
 from workers.engines import malloc
+from workers.engines.resources import Resources
 from workers.handler import Done, Outcome, Task
 from workers.media.audio.flac import resampled, write_flac
 from workers.media.audio.levelling import Levelled
@@ -25,6 +26,8 @@ from workers.media.marks.marking import TRAINED
 
 #: Lossless: passages are joined and encoded once more.
 SUFFIX = ".flac"
+#: Passages of a process at once, which is what its end costs. 24, as for texts of /tts, took 923 MiB by hibari.
+PASSAGES = 4
 #: Silence between two voices of a paragraph.
 TURN_GAP = timedelta(milliseconds=250)
 
@@ -41,13 +44,19 @@ class SpokenPart:
 class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
     """Speaks a passage into a FLAC file, or takes it from an earlier audiobook."""
 
+    runs_apart = True
+
+    def __init__(self, resources: Resources) -> None:
+        super().__init__(resources)
+        self.slots = PASSAGES
+
     def carry_out(self, task: Task[PassageInput]) -> Outcome[SpokenPassage]:
         """Copy the passage's earlier sound, or speak its parts, each by its voice."""
         given = task.input
         if given.sound is not None:
             return _copied(task, given.sound)
         with ExitStack() as opened:
-            # glibc keeps what networks free: of a whole book by hibari, 718 MiB in a process that is never idle.
+            # glibc keeps what networks free, in a process that is never idle.
             opened.callback(malloc.trim)
             texts = given.parts()
             parts: list[SpokenPart] = []
