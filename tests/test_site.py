@@ -40,7 +40,7 @@ def text_of(page: Path) -> str:
 def test_every_document_is_a_page(site: Path) -> None:
     for document in (ROOT / "docs").glob("*.md"):
         assert (site / f"{document.stem}.html").exists(), document.name
-    assert "Pressroom is a self-hosted service" in text_of(site / "index.html")
+    assert "Pressroom is a service for publishers" in text_of(site / "index.html")
 
 
 def test_every_engine_that_speaks_here_is_heard(site: Path) -> None:
