@@ -26,8 +26,8 @@ from workers.media.marks.marking import TRAINED
 
 #: Lossless: passages are joined and encoded once more.
 SUFFIX = ".flac"
-#: Passages of a process at once, which is what its end costs. A network speaks two lines at once: with four, a book took
-#: as long, and 30 MiB more.
+#: Passages of a process at once, which is what its end costs. A network speaks two lines at once: with four passages, a
+#: book took as long, and 30 MiB more.
 PASSAGES = 2
 #: Silence between two voices of a paragraph.
 TURN_GAP = timedelta(milliseconds=250)
