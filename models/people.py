@@ -50,7 +50,7 @@ class MembershipRow(Row, table=True):
 class InvitationRow(Row, table=True):
     """A link with which one person joins an account once; its row is deleted when it is used.
 
-    It goes with the membership of who has made it; `person_id` is null where the `pressroom` command has."""
+    It goes with its maker's membership; `person_id` is null where the `pressroom` command made it."""
 
     __table_args__ = (
         Index("invitation_account_email_key", "account_id", "email", unique=True),

@@ -8,7 +8,7 @@ from pipeline.errors import Conflict, InvalidRequest, NotFound
 
 
 class LastOwner(Conflict):
-    """The account would have no owner, or who changes its people is no longer one."""
+    """The account would have no owner, or the person who changes its people is no longer one."""
 
     code = "last_owner"
     message = "An account needs an owner, and only owners change its people. Make somebody else an owner first."

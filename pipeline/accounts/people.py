@@ -84,7 +84,7 @@ _OTHER_OWNER = SQL(
     "(m.role <> 'owner' OR EXISTS (SELECT FROM membership o WHERE o.account_id = m.account_id AND o.role = 'owner'"
     " AND o.person_id <> m.person_id))"
 )
-#: The condition that who changes an account's people is its owner still; the `pressroom` command is nobody.
+#: The condition that the person who changes an account's people is still its owner; the `pressroom` command is nobody.
 _IS_OWNER = SQL(
     "(%(by)s::uuid IS NULL OR EXISTS (SELECT FROM membership b WHERE b.account_id = %(account)s"
     " AND b.person_id = %(by)s AND b.role = 'owner'))"
@@ -102,7 +102,7 @@ _REMOVE = SQL(
 def set_role(actor: Actor, member: Member, role: Role) -> list[Statement[Any]]:
     """Return the statements that give a person another role, for one transaction; the second says whether it was given.
 
-    It is not where the account would have no owner, or the actor is none. Who is no longer an owner invites nobody."""
+    It is not where the account would have no owner, or the actor is none. Invitations of a former owner end."""
     parameters = {"account": actor.account_id, "person": member.id, "role": role.value, "by": actor.person_id}
     change = Statement(_SET_ROLE, parameters, bool)
     detail = {"role": role.value, "before": member.role.value}

@@ -1,4 +1,4 @@
-"""What an operator adds to a system: a package of somebody else, and a collector of traces."""
+"""Plug-ins and traces: an operator adds somebody else's package and a collector."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""Who has made an invitation, so that it ends with their membership."""
+"""Keep who made an invitation: it ends with their membership."""
 
 import sqlalchemy as sa
 from alembic import op
