@@ -28,7 +28,7 @@ ID_PREFIX = text(
     "id",
     "Only jobs whose ids start with this.",
     longest=36,
-    pattern="^[0-9a-fA-F-]{4,36}$",
+    pattern="^([0-9a-fA-F]-?){4,32}$",
     remedy="send an id, or at least its first four digits.",
 )
 REQUEST_ID = text("request_id", "Only jobs of requests with this X-Request-Id.", longest=128)

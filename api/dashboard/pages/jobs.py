@@ -39,7 +39,7 @@ STATES = (
 IS_PICTURE = re.compile(r"\.(png|jpg|webp)\?")
 FIELDS = ("q", "state", "kind", "from", "to")
 #: A text of a search that may be the beginning of a job's id.
-IS_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F-]{0,27})?")
+IS_ID = re.compile(r"[0-9a-fA-F]{8}(-([0-9a-fA-F]-?){0,24})?")
 #: The list, or a job of it; what a form may lead back to.
 BACK = re.compile(r"/dashboard/jobs(\?[^\s\\]*|/[0-9a-f-]{36})?")
 

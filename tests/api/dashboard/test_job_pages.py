@@ -72,6 +72,7 @@ def test_the_list_is_filtered_searched_and_paged_by_its_address(
     others = [service.submit({"text": f"hay {number}"}, client.api_key) for number in range(26)]
     assert listed(browser, "?q=NEEDLE") == listed(browser, "?state=partial,failed,expired,cancelled") == [failed]
     assert listed(browser, f"?q={failed}") == [failed]
+    assert listed(browser, f"?q={failed[:8]}-{'a' * 27}") == []  # longer than an id
     assert listed(browser, "?q=needle&state=succeeded") == []
     assert listed(browser, "?kind=many") == listed(browser, "?to=2020-01-01") == []
     assert len(listed(browser)) == 25

@@ -74,7 +74,7 @@ def test_a_job_is_found_by_the_beginning_of_its_id(service: Service, client: Pay
     [
         *("limit=0", "limit=101", "limit=-1", "limit=x", "limit=", "limit=1.5", "limit=%EF%BC%91", "limit=1e1"),
         *("offset=-1", "offset=99999999999999999999", "offset=x", "kind=lost", "kind=", "kind=index_check_bing"),
-        *("request_id=", "request_id=a%00b", "request_id=" + "x" * 129),
+        *("request_id=", "request_id=a%00b", "request_id=" + "x" * 129, "id=----", "id=" + "a" * 33),
         *("state=failed,lost", "kind=echo,", "from=yesterday", "from=2026-13-01", "to=2026-05-04T99", "to="),
         *("from=9999-12-31T23:00:00-10:00", "to=9999-12-31", "id=abc", "id=xyzw", "q=", "q=a%00b", "q=" + "x" * 201),
     ],
