@@ -30,6 +30,7 @@ EXPOSED = (
         "Upload-Expires",
         "Upload-Length",
         "Upload-Offset",
+        "X-Credits-Required",
         "X-Searched-Since",
         "X-Total-Count",
         "X-Voice",
