@@ -5,7 +5,7 @@ import base64
 import binascii
 import re
 import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 from email.utils import format_datetime
 from http import HTTPStatus
 from uuid import UUID
@@ -41,6 +41,7 @@ from pipeline.storage.upload_errors import (
     UploadTooLarge,
     UploadUsed,
 )
+from pipeline.timestamps import Timestamp
 
 TAG = "uploads"
 VERSION = "1.0.0"
@@ -77,7 +78,7 @@ class UploadDocument(BaseModel):
     length: int = Field(description="Bytes of the whole file.")
     offset: int = Field(description="Bytes that have arrived.", validation_alias="received")
     name: str
-    expires_at: datetime = Field(description="The upload is deleted then, unless more of it arrives or a job uses it.")
+    expires_at: Timestamp = Field(description="The upload is deleted then, unless more of it arrives or a job uses it.")
 
 
 class TusResource(Resource):

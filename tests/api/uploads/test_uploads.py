@@ -1,6 +1,7 @@
 """Resumable uploads: a file in several requests, each going on where the last broke off."""
 
 import base64
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -70,6 +71,7 @@ def test_a_broken_upload_goes_on_where_it_broke_and_is_the_same_file(
     begun = begin(service, client.api_key, len(content), Upload_Metadata=f"filename {name},filetype YXVkaW8=")
     path = begun.headers["location"]
     assert (begun.status, begun.json["name"], begun.headers["tus-resumable"]) == (201, "Gespräch.mp3", "1.0.0")
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", begun.json["expires_at"])
 
     break_off(service, client.api_key, path, 0, len(content), content[:6_000_000])
     wait_for(lambda: offset_of(service, client.api_key, path) == 6_000_000)
