@@ -20,7 +20,7 @@ from pipeline.lifecycle.jobs import FINAL_STATES, JOB_STATES, Job, find_job
 from pipeline.registry import load_kinds
 from pipeline.storage.artifacts import Artifacts, open_store
 from scripts.commands import ACCOUNTS, under
-from scripts.identifiers import find_id, not_found
+from scripts.identifiers import find_account, find_id, not_found
 from scripts.options import Data, open_database, settings_for
 from scripts.system.control import settings_of_running
 from scripts.system.ended_jobs import close_job
@@ -50,7 +50,7 @@ def list_all(
         raise InvalidRequest(f"There is no state {state!r}; choose {', '.join(JOB_STATES)}.")
     with open_database(data) as database:
         wanted = JobFilter(
-            account_id=find_id(database, "account", account) if account else None,
+            account_id=find_account(database, account) if account else None,
             kinds=[kind] if kind else None,
             states=[state] if state else None,
         )

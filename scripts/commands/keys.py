@@ -71,7 +71,7 @@ def list_keys(account_id: str, data: Data = None) -> None:
         " created_at, last_used_at, revoked_at FROM api_key WHERE account_id = %(account)s ORDER BY created_at, id"
     )
     with open_database(data) as database:
-        found = find_id(database, "account", account_id)
+        found = find_account(database, account_id)
     rows = [
         (key_id, name, f"…{hint}", *limits, *(f"{at:%Y-%m-%d %H:%M}" if at else None for at in (made, used, revoked)))
         for key_id, name, hint, *limits, made, used, revoked in list_rows(data, sql, account=found)

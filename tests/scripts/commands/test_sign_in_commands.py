@@ -31,6 +31,8 @@ def test_an_account_is_made_with_an_email_for_an_operator(pressroom: Callable[..
     assert str(owner.account_id) == made["account_id"]
     assert is_operator(database, owner.account_id)
     assert "ann@example.com" in pressroom("accounts", "list").out
+    assert len(pressroom("keys", "list", "ann@example.com").out.splitlines()) == 2
+    assert pressroom("jobs", "list", "--account", "ann@example.com").code == 0
     pressroom("accounts", "operator", "ann@example.com", "--no-longer")
     assert not is_operator(database, owner.account_id)
 
