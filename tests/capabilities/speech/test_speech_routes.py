@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+import wave
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -72,6 +73,17 @@ def send_form(service: Running, path: str, fields: dict[str, str], files: dict[s
     """Send a form, as a browser does."""
     parts = [(name, value.encode(), None) for name, value in fields.items()]
     return service.post_bytes(path, *form(*parts, *((name, value, f"{name}.bin") for name, value in files.items())))
+
+
+def test_a_text_is_a_wav_file_whose_header_has_its_real_length(service: Running) -> None:
+    answer = service.ask("/tts", {"text": SENTENCES})
+
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "audio/wav")
+    assert answer.headers["Content-Disposition"] == "attachment; filename=output.wav"
+    with wave.open(io.BytesIO(answer.body)) as file:
+        frames, seconds = file.getnframes(), file.getnframes() / file.getframerate()
+        assert (file.getnchannels(), file.getsampwidth(), len(file.readframes(frames))) == (1, 2, 2 * frames)
+    assert len(decoded(answer.body, RATE)) / RATE == pytest.approx(seconds, abs=0.01)
 
 
 def test_a_batch_is_one_even_mp3_with_pauses_where_chunks_meet(service: Running, espeak: Espeak) -> None:

@@ -29,6 +29,17 @@ def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatc
     assert (settings.search.slots, settings.redis_url) == (8, None)
 
 
+def test_limits_and_times_are_those_that_docs_api_promises() -> None:
+    settings = Settings()
+    tiers = (settings.limits.free, settings.limits.pro, settings.limits.enterprise)
+    kept = settings.retention
+
+    assert [(tier.per_minute, tier.per_day) for tier in tiers] == [(10, 100), (120, 10_000), (600, 0)]
+    assert (settings.limits.open_items, settings.limits.idempotency_hours) == (100_000, 24)
+    assert (settings.work.deadline_hours, settings.work.index_deadline_days) == (1, 7)
+    assert (kept.result_hours, kept.summary_days, kept.picture_days, kept.index_days) == (24, 90, 7, 30)
+
+
 @pytest.mark.parametrize(
     ("misspelt", "meant"),
     [
