@@ -147,8 +147,8 @@ class Uploads(TusResource):
         )
         if upload is None:
             raise UploadsTooMany(
-                f"The account's uploads that no job has used may have {limits.account_bytes:,} bytes together, this one"
-                " included. Use or delete one (DELETE /uploads/ID), or wait until one expires.",
+                f"The account's uploads may have {limits.account_bytes:,} bytes together, this one included. Delete one"
+                " (DELETE /uploads/ID), or wait until a job that uses one has ended, or one expires.",
                 max_bytes=limits.account_bytes,
             )
         resp.set_header("Location", f"{req.prefix}/uploads/{upload.id}")

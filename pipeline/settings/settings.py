@@ -147,7 +147,7 @@ class UploadSettings(BaseModel):
     """Resumable uploads."""
 
     max_bytes: int = Field(2 * 2**30, ge=1, description="Largest file.")
-    account_bytes: int = Field(8 * 2**30, ge=1, description="Most bytes of an account's uploads that no job has used.")
+    account_bytes: int = Field(8 * 2**30, ge=1, description="Most bytes of an account's uploads, until their jobs end.")
     expire_minutes: float = Field(60.0, gt=0, description="An upload without progress is deleted after so long.")
 
 

@@ -51,7 +51,8 @@ def begin_upload(
         "INSERT INTO upload (id, account_id, length, name, expires_at)"
         " SELECT %(id)s, %(account)s, %(length)s, %(name)s, now() + %(lifetime)s WHERE %(length)s + ("
         " SELECT coalesce(sum(greatest(u.length, {least})), 0) FROM upload u LEFT JOIN job j ON j.id = u.id"
-        " WHERE u.account_id = %(account)s AND {alive}) <= %(account_bytes)s"
+        # One whose job has ended stays known for a while; its file is gone.
+        " WHERE u.account_id = %(account)s AND {alive} AND j.finished_at IS NULL) <= %(account_bytes)s"
         " ON CONFLICT (id) DO UPDATE SET id = EXCLUDED.id"
         " RETURNING id, length, received, name, expires_at"
     ).format(alive=ALIVE, least=LEAST_BYTES)

@@ -128,6 +128,16 @@ def test_unfinished_uploads_of_an_account_have_a_limit(start: Start, client: Pay
         assert begin(service, client.api_key, 500_000).status == 201
 
 
+def test_an_upload_counts_towards_the_limit_until_its_job_has_ended(start: Start, client: Payer) -> None:
+    with start(UPLOADS__ACCOUNT_BYTES="2000000") as service:
+        upload_id = complete(service, client.api_key)
+        assert begin(service, client.api_key, 1_000_000).code == "uploads_too_many"
+        service.submit({"upload": upload_id}, client.api_key, "/transcriptions")
+        assert begin(service, client.api_key, 1_000_000).code == "uploads_too_many"
+        service.post(f"/jobs/{upload_id}/cancel", {}, client.api_key)
+        assert begin(service, client.api_key, 1_000_000).status == 201
+
+
 def test_an_upload_without_progress_is_gone_with_its_files(
     start: Start, client: Payer, api_database: Database, redis_server: str
 ) -> None:
