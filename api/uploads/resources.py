@@ -151,7 +151,8 @@ class Uploads(TusResource):
                 " (DELETE /uploads/ID), or wait until a job that uses one has ended, or one expires.",
                 max_bytes=limits.account_bytes,
             )
-        resp.set_header("Location", f"{req.prefix}/uploads/{upload.id}")
+        # Relative, as all our Locations: behind a proxy the request's scheme is not the client's.
+        resp.set_header("Location", f"/uploads/{upload.id}")
         _show(resp, upload, HTTPStatus.CREATED)
 
 

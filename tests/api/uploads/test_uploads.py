@@ -71,6 +71,7 @@ def test_a_broken_upload_goes_on_where_it_broke_and_is_the_same_file(
     begun = begin(service, client.api_key, len(content), Upload_Metadata=f"filename {name},filetype YXVkaW8=")
     path = begun.headers["location"]
     assert (begun.status, begun.json["name"], begun.headers["tus-resumable"]) == (201, "Gespräch.mp3", "1.0.0")
+    assert path == f"/uploads/{begun.json['id']}"  # at the client's own scheme and host
     assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", begun.json["expires_at"])
 
     break_off(service, client.api_key, path, 0, len(content), content[:6_000_000])
