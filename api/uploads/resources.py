@@ -12,6 +12,7 @@ from uuid import UUID
 
 import falcon
 import falcon.asgi
+from falcon.routing import map_http_methods
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.http.bodies.bodies import CHUNK_BYTES, coming, require_type
@@ -89,6 +90,8 @@ class TusResource(Resource):
         resp.status = falcon.HTTP_204
         resp.set_headers(
             {
+                # Falcon answers the preflight of another site's page by it.
+                "Allow": ", ".join(sorted(map_http_methods(self))),
                 "Tus-Resumable": VERSION,
                 "Tus-Version": VERSION,
                 "Tus-Extension": "creation,expiration,termination",

@@ -62,6 +62,13 @@ def test_every_header_that_an_answer_has_of_ours_is_exposed(opened: Service, cli
         assert {name for name in answer.headers if name.startswith("x-")} - {"x-content-type-options"} <= exposed
 
 
+def test_a_page_of_another_site_may_upload(opened: Service) -> None:
+    for path, method in (("/uploads", "POST"), ("/uploads/00000000-0000-0000-0000-000000000000", "PATCH")):
+        answer = preflight(opened, path, method)
+        assert method in answer.headers["access-control-allow-methods"].split(", ")
+        assert answer.headers["access-control-allow-origin"] == FRIEND
+
+
 def test_a_preflight_names_the_methods_of_its_path_and_needs_no_key(opened: Service) -> None:
     answer = preflight(opened, "/jobs/00000000-0000-0000-0000-000000000000", "DELETE")
     assert answer.status == 200
