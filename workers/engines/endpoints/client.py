@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from datetime import timedelta
@@ -70,21 +70,40 @@ class EndpointClient:
         self._busy_until = 0.0
         self._opening = threading.Lock()
 
+        self._is_closed = False
     def send(self, calls: Iterable[Call], *, stop: Callable[[], bool] = never) -> list[bytes | EndpointFailed]:
         """Return the body of each answer, or why there is none. Raises Stopped when `stop` returns True.
 
-        Each request leaves when `calls` yields it, while the next one is being made."""
-        with self._opening:
-            loop = self._loop
-        running = [asyncio.run_coroutine_threadsafe(self._send(call), loop) for call in calls]
+        Each request leaves when `calls` yields it, while the next one is being made. Raises EndpointBusy once the
+        client is closed: the items wait a moment, and are then done with the new settings."""
+        running: list[Future[bytes]] = []
         try:
             while wait_for(running, timeout=STOP_CHECK_SECONDS).not_done:
+            for call in calls:
+                running.append(self._start(call))
                 if stop():
                     raise Stopped
         finally:
+            return [self._result(one) for one in running]
             for one in running:
                 one.cancel()
-        return [_result(one) for one in running]
+
+    def _start(self, call: Call) -> "Future[bytes]":
+        with self._opening:
+            if self._is_closed:
+                raise self._left()
+            return asyncio.run_coroutine_threadsafe(self._send(call), self._loop)
+
+    def _result(self, done: "Future[bytes]") -> bytes | EndpointFailed:
+        try:
+            return done.result()
+        except CancelledError:
+            return self._left()
+        except EndpointFailed as error:
+            return error
+
+    def _left(self) -> EndpointBusy:
+        return EndpointBusy(self.name, "was changed by an operator", retry_after=timedelta(seconds=1))
 
     def post(self, path: str, body: Mapping[str, Any], *, stop: Callable[[], bool] = never) -> dict[str, Any]:
         """Return the JSON object that answers a JSON body. Raises EndpointFailed, Stopped."""
@@ -166,11 +185,13 @@ class EndpointClient:
             raise EndpointBusy(self.name, "asked for a pause", retry_after=timedelta(seconds=max(1.0, left)))
 
     def close(self) -> None:
-        """Close the connections, and end the event loop; the client is of no use from then on."""
+        """End the requests on their way, the connections and the event loop; later requests are refused."""
         with self._opening:
-            if "_loop" not in self.__dict__:
+            is_open = "_loop" in self.__dict__ and not self._is_closed
+            self._is_closed = True
+            if not is_open:
                 return
-            asyncio.run_coroutine_threadsafe(self._session.close(), self._loop).result()
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
@@ -188,6 +209,13 @@ class EndpointClient:
         self._places = asyncio.Semaphore(self.settings.slots)
         self._session = aiohttp.ClientSession(
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+    async def _end(self) -> None:
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._session.close()
+
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.settings.connect_seconds),
             connector=aiohttp.TCPConnector(limit=self.settings.slots),
         )
@@ -200,13 +228,6 @@ class _Loading(Exception):
         super().__init__(error.message)
         self.error = error
         self.seconds = seconds
-
-
-def _result(done: "Future[bytes]") -> bytes | EndpointFailed:
-    try:
-        return done.result()
-    except EndpointFailed as error:
-        return error
 
 
 def _form(fields: Form) -> aiohttp.FormData:

@@ -4,12 +4,14 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from aiohttp import web
 from model_server import KEY, ModelServer, refused
 
+from waiting import wait_for
 from pipeline.settings.endpoints import EndpointSettings
 from workers.engines import Stopped
 from workers.engines.endpoints.client import Call, EndpointClient
@@ -131,3 +133,15 @@ def test_as_many_requests_run_at_once_as_the_operator_allows(client: Client) -> 
     with ModelServer({PATH: {}}, seconds=0.05) as server:
         client(server, slots=3).send([Call(PATH, json={})] * 12)
         assert server.most_at_once == 3
+def test_who_waits_when_the_client_is_closed_is_told_to_come_back(client: Client) -> None:
+    with ModelServer({PATH: {}}, seconds=600) as server, ThreadPoolExecutor() as threads:
+        house = client(server)
+        waiting = threads.submit(house.send, [Call(PATH, json={})])
+        wait_for(lambda: server.asked)
+        house.close()
+        (found,) = waiting.result(timeout=5)
+        with pytest.raises(EndpointBusy, match="was changed by an operator"):
+            house.send([Call(PATH, json={})])
+    assert isinstance(found, EndpointBusy)
+
+
