@@ -159,25 +159,18 @@ class EndpointClient:
             data=None if call.form is None else _form(call.form),
             allow_redirects=False,
         ) as answer:
+            body = await _read(answer, call.most if answer.status == 200 else MOST_REFUSAL)
             if answer.status == 200:
-                return await self._body(answer, call.most)
-            error = refusal(
-                self.name, answer.status, answer.headers, await answer.content.read(MOST_REFUSAL), key=self._key
-            )
+                if len(body) > call.most:
+                    raise AnswerInvalid(self.name, f"answered with more than {call.most:,} bytes")
+                return body
+            error = refusal(self.name, answer.status, answer.headers, body, key=self._key)
             if isinstance(error, EndpointBusy) and error.retry_after is not None:
                 seconds = error.retry_after.total_seconds()
                 if answer.status == 503:
                     raise _Loading(error, max(0.5, seconds))
                 self._busy_until = max(self._busy_until, time.monotonic() + seconds)
             raise error
-
-    async def _body(self, answer: aiohttp.ClientResponse, most: int) -> bytes:
-        body = bytearray()
-        async for chunk in answer.content.iter_chunked(2**16):
-            body += chunk
-            if len(body) > most:
-                raise AnswerInvalid(self.name, f"answered with more than {most:,} bytes")
-        return bytes(body)
 
     def _require_rest(self) -> None:
         """Raise EndpointBusy while a pause lasts that the server asked for."""
@@ -238,3 +231,13 @@ def _form(fields: Form) -> aiohttp.FormData:
         else:
             form.add_field(name, value)
     return form
+
+
+async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
+    """Return an answer's body, or a little more than the first `most` bytes of it."""
+    body = bytearray()
+    async for chunk in answer.content.iter_chunked(2**16):
+        body += chunk
+        if len(body) > most:
+            break
+    return bytes(body)

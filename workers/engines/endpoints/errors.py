@@ -102,8 +102,9 @@ def _said(body: bytes) -> str:
     """Return the message of an error, which is an object, a flat object or a text, by server."""
     try:
         found = json.loads(body)
-    except ValueError:
-        return " ".join(body[:MOST_QUOTED].decode("utf-8", "replace").split()) if body[:1] != b"<" else ""
+    except (ValueError, RecursionError):
+        # All of it: a key that is cut off would not be recognised.
+        return " ".join(body.decode("utf-8", "replace").split()) if body[:1] != b"<" else ""
     for _ in range(2):
         if isinstance(found, Mapping):
             found = found.get("error") or found.get("message") or found.get("detail") or ""

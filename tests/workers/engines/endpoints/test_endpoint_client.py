@@ -81,6 +81,29 @@ def test_a_pause_that_the_server_asks_for_holds_later_requests(client: Client) -
     assert timedelta(seconds=5) < second.retry_after <= timedelta(seconds=7)
 
 
+def test_a_refusal_is_read_to_its_end_whatever_it_is(client: Client) -> None:
+    async def in_two_parts(request: Any) -> web.Response:
+        async def parts() -> Any:
+            yield b'{"error": {"message": "no '
+            await asyncio.sleep(0.1)
+            yield b'response_format here"}}'
+
+        return web.Response(status=400, body=parts())
+
+    answers = {
+        "/parts": in_two_parts,
+        "/deep": web.Response(status=400, text="[" * 60_000),
+        "/key": web.Response(status=400, text="x" * 196 + KEY),
+    }
+    with ModelServer(answers) as server:
+        parts, deep, key = client(server).send([Call(path, json={}) for path in answers])
+    assert isinstance(parts, RequestRefused)
+    assert parts.said == "no response_format here"
+    assert isinstance(deep, RequestRefused)
+    assert isinstance(key, RequestRefused)
+    assert KEY[:4] not in key.message
+
+
 def test_a_server_that_loads_its_model_is_waited_for(client: Client) -> None:
     answers = iter([503, 503, 200])
 
