@@ -14,7 +14,11 @@ BUSY_PAUSE = timedelta(seconds=10)
 #: Longest Retry-After that is believed.
 LONGEST_PAUSE = timedelta(hours=1)
 #: Codes and words by which servers say that the credit is spent, with the same status as "too many requests".
-QUOTA = ("insufficient_quota", "billing", "quota exceeded", "budget has been exceeded", "exceeded your current quota")
+#: A rate limit of OpenAI's has a link to /account/billing, so that word alone says nothing.
+QUOTA = (
+    *("insufficient_quota", "billing_", "billing details", "quota exceeded"),
+    *("budget has been exceeded", "exceeded your current quota"),
+)
 
 
 class EndpointFailed(EngineUnavailable):

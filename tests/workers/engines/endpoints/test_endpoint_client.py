@@ -53,6 +53,7 @@ def _client() -> Iterator[Client]:
         (402, {"message": "pay"}, QuotaSpent),
         (429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}, QuotaSpent),
         (429, {"error": {"code": 429, "message": "slow down"}}, EndpointBusy),
+        (429, {"error": {"message": "Limit: 3 / min. See openai.com/account/billing"}}, EndpointBusy),
         (404, {"error": "model 'x' not found"}, ModelUnknown),
         (400, {"object": "error", "message": "context too long", "code": 400}, RequestRefused),
         (500, "<html>oops</html>", EndpointAway),
