@@ -66,11 +66,12 @@ class EndpointClient:
     def __init__(self, name: str, settings: EndpointSettings) -> None:
         self.name = name
         self.settings = settings
-        self._key = settings.key.get_secret_value() if settings.key else None
+        # Without the line break with which files of secrets end: no header may have one.
+        self._key = settings.key.get_secret_value().strip() if settings.key else None
         self._busy_until = 0.0
         self._opening = threading.Lock()
-
         self._is_closed = False
+
     def send(self, calls: Iterable[Call], *, stop: Callable[[], bool] = never) -> list[bytes | EndpointFailed]:
         """Return the body of each answer, or why there is none. Raises Stopped when `stop` returns True.
 
@@ -78,13 +79,13 @@ class EndpointClient:
         client is closed: the items wait a moment, and are then done with the new settings."""
         running: list[Future[bytes]] = []
         try:
-            while wait_for(running, timeout=STOP_CHECK_SECONDS).not_done:
             for call in calls:
                 running.append(self._start(call))
+            while wait_for(running, timeout=STOP_CHECK_SECONDS).not_done:
                 if stop():
                     raise Stopped
-        finally:
             return [self._result(one) for one in running]
+        finally:
             for one in running:
                 one.cancel()
 
@@ -143,12 +144,14 @@ class EndpointClient:
                     if time.monotonic() + loading.seconds > patience:
                         raise loading.error from None
                     await asyncio.sleep(loading.seconds)
+                except aiohttp.ClientError as error:  # before TimeoutError: a time-out of connecting is both
+                    tries += 1
+                    if tries == TRIES or isinstance(error, aiohttp.ClientConnectorError | aiohttp.ServerTimeoutError):
+                        raise EndpointAway(self.name, f"can't be reached ({type(error).__name__})") from error
                 except TimeoutError:
                     raise EndpointAway(self.name, f"did not answer within {limit:g} s") from None
-                except aiohttp.ClientError as error:
-                    tries += 1
-                    if tries == TRIES or isinstance(error, aiohttp.ClientConnectorError):
-                        raise EndpointAway(self.name, f"can't be reached ({type(error).__name__})") from error
+                except ValueError as error:  # a host that is no name, or a key that no header may have
+                    raise EndpointAway(self.name, f"can't be asked: its url or key is invalid ({error})") from error
 
     async def _once(self, call: Call) -> bytes:
         method = "GET" if call.json is None and call.form is None else "POST"
@@ -202,16 +205,16 @@ class EndpointClient:
         self._places = asyncio.Semaphore(self.settings.slots)
         self._session = aiohttp.ClientSession(
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.settings.connect_seconds),
+            connector=aiohttp.TCPConnector(limit=self.settings.slots),
+        )
+
     async def _end(self) -> None:
         running = asyncio.all_tasks() - {asyncio.current_task()}
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self._session.close()
-
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.settings.connect_seconds),
-            connector=aiohttp.TCPConnector(limit=self.settings.slots),
-        )
 
 
 class _Loading(Exception):

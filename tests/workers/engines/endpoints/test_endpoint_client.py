@@ -1,17 +1,18 @@
 """The client of endpoints: limits, refusals of each dialect, and no word of the key."""
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from aiohttp import web
 from model_server import KEY, ModelServer, refused
-
 from waiting import wait_for
+
 from pipeline.settings.endpoints import EndpointSettings
 from workers.engines import Stopped
 from workers.engines.endpoints.client import Call, EndpointClient
@@ -37,7 +38,7 @@ def _client() -> Iterator[Client]:
     made: list[EndpointClient] = []
 
     def make(server: ModelServer, **settings: Any) -> EndpointClient:
-        made.append(EndpointClient("house", EndpointSettings(url=server.url, key=KEY, **settings)))
+        made.append(EndpointClient("house", EndpointSettings(**{"url": server.url, "key": KEY, **settings})))
         return made[-1]
 
     yield make
@@ -68,6 +69,14 @@ def test_each_refusal_is_told_apart_without_the_key(
     assert type(found) is expected
     assert found.message.startswith("The endpoint house ")
     assert KEY not in found.message
+
+
+def test_a_key_ends_without_its_line_break_and_one_that_no_header_may_have_is_an_error(client: Client) -> None:
+    with ModelServer({PATH: {}}, key=KEY) as server:
+        assert client(server, key=f"{KEY}\n").post(PATH, {}) == {}
+        with pytest.raises(EndpointAway, match="its url or key is invalid") as error:
+            client(server, key=f"{KEY}\0").post(PATH, {})
+    assert KEY not in error.value.message
 
 
 def test_a_pause_that_the_server_asks_for_holds_later_requests(client: Client) -> None:
@@ -146,6 +155,16 @@ def test_an_answer_that_is_late_too_long_or_no_json_is_an_error(client: Client) 
     assert "more than 1,000 bytes" in long.message
 
 
+def test_a_server_that_lets_nobody_in_is_told_from_one_that_is_slow(client: Client) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.socket() as first, socket.socket() as second:
+        for other in (first, second):
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        url = f"http://127.0.0.1:{full.getsockname()[1]}/v1"
+        with ModelServer() as server, pytest.raises(EndpointAway, match="can't be reached"):
+            client(server, url=url, connect_seconds=0.2).post(PATH, {})
+
+
 def test_stopping_ends_the_request(client: Client) -> None:
     with ModelServer({PATH: {}}, seconds=600) as server:
         began = time.monotonic()
@@ -153,10 +172,6 @@ def test_stopping_ends_the_request(client: Client) -> None:
             client(server).send([Call(PATH, json={})], stop=lambda: time.monotonic() > began + 0.2)
 
 
-def test_as_many_requests_run_at_once_as_the_operator_allows(client: Client) -> None:
-    with ModelServer({PATH: {}}, seconds=0.05) as server:
-        client(server, slots=3).send([Call(PATH, json={})] * 12)
-        assert server.most_at_once == 3
 def test_who_waits_when_the_client_is_closed_is_told_to_come_back(client: Client) -> None:
     with ModelServer({PATH: {}}, seconds=600) as server, ThreadPoolExecutor() as threads:
         house = client(server)
@@ -169,3 +184,7 @@ def test_who_waits_when_the_client_is_closed_is_told_to_come_back(client: Client
     assert isinstance(found, EndpointBusy)
 
 
+def test_as_many_requests_run_at_once_as_the_operator_allows(client: Client) -> None:
+    with ModelServer({PATH: {}}, seconds=0.05) as server:
+        client(server, slots=3).send([Call(PATH, json={})] * 12)
+        assert server.most_at_once == 3
