@@ -93,12 +93,12 @@ class EndpointEngine:
         except ModelUnknown:
             return  # not every server lists its models
         entries = listed.get("data") if isinstance(listed, dict) else None
-        names = [str(entry.get("id")) for entry in entries or () if isinstance(entry, dict)]
+        listed = entries if isinstance(entries, list) else []
+        names = [str(entry.get("id")) for entry in listed if isinstance(entry, dict)]
         self.models = tuple(names)
         self.fault = ""
         if names and not any(_same(name, self.model) for name in names):
-            listed = ", ".join(names[:LISTED])
-            self.fault = f"the server does not list the model {self.model}; it lists {listed}"
+            self.fault = f"the server does not list the model {self.model}; it lists {', '.join(names[:LISTED])}"
             log.warning("endpoint does not list the model", endpoint=self.name, model=self.model, models=names[:20])
 
     def failed(self, error: EndpointFailed) -> None:
