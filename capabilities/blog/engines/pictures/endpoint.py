@@ -49,17 +49,19 @@ class EndpointPainter(EndpointEngine):
     def _asked(self, brief: Brief, count: int, stop: Callable[[], bool]) -> list[bytes | EndpointFailed]:
         """Ask for pictures; what the server refuses in the form of the request is left out of the next."""
         while True:
-            body: dict[str, Any] = {"model": self.model, "prompt": prompt_of(brief), "n": 1, "size": SIZES[self._size]}
-            if self._asks_for_base64:
+            # Other posts are painted meanwhile, and may learn the same.
+            size, asks_for_base64 = self._size, self._asks_for_base64
+            body: dict[str, Any] = {"model": self.model, "prompt": prompt_of(brief), "n": 1, "size": SIZES[size]}
+            if asks_for_base64:
                 body["response_format"] = "b64_json"
             answers = self.client.send([Call("/images/generations", json=body)] * count, stop=stop)
             if not all(isinstance(answer, RequestRefused) for answer in answers):
                 return answers
             said = " ".join(answer.said for answer in answers if isinstance(answer, RequestRefused))
-            if self._asks_for_base64 and "response_format" in said:
+            if asks_for_base64 and "response_format" in said:
                 self._asks_for_base64 = False
-            elif "size" in said.lower() and self._size + 1 < len(SIZES):
-                self._size += 1
+            elif "size" in said.lower() and size + 1 < len(SIZES):
+                self._size = max(self._size, size + 1)
             else:
                 return answers
 

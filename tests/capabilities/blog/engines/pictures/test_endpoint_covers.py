@@ -1,7 +1,10 @@
 """Covers by an endpoint."""
 
+import asyncio
 import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -87,3 +90,21 @@ def test_a_refused_prompt_is_told(server: ModelServer, painter: EndpointPainter)
     server.answers[PATH] = refused(500, {"error": "out of memory"})
     assert isinstance(painter.paint(BRIEF, count=1)[0], EndpointAway)
     assert not painter.is_available()
+
+
+def test_posts_that_are_painted_at_once_learn_the_same(server: ModelServer, painter: EndpointPainter) -> None:
+    both = asyncio.Barrier(2)
+
+    async def only(body: Any) -> Any:
+        said = "response_format" if "response_format" in body else "size" if body["size"] == "1216x640" else None
+        if said is None:
+            return web.json_response(drawing())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(both.wait(), 2)
+        return web.json_response({"error": {"message": f"Invalid: {said}"}}, status=400)
+
+    server.answers[PATH] = only
+    with ThreadPoolExecutor() as threads:
+        made = list(threads.map(lambda _: painter.paint(BRIEF, count=1)[0], range(2)))
+    assert all(isinstance(one, Painted) for one in made)
+    assert sizes(server)[4:] == ["1536x1024"] * 2
