@@ -77,7 +77,7 @@ class EndpointTranscriber(EndpointEngine, Transcriber):
         found = _language(document.get("language")) or language or evident_language(text, ENGLISH)
         try:
             segments = _segments(document, seconds) or [Segment(start=0, end=seconds, text=text.strip())]
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise AnswerInvalid(self.name, "answered with segments that can't be read") from error
         if sum(len(segment.text) for segment in segments) > MOST_CHARACTERS + CHARACTERS_A_SECOND * seconds:
             raise AnswerInvalid(self.name, f"answered with more text than anybody says in {seconds:.0f} s")

@@ -92,6 +92,7 @@ def test_translation_has_its_own_route(engine: Engine) -> None:
         ({"text": "Hello.", "segments": [{"text": "word " * 200, "start": 0, "end": 1}]}, "more text"),
         ({"text": "Hello.", "noise": "x" * 100_000}, "more than 73,728 bytes"),
         ({"text": "Hello.", "segments": [{"start": "soon"}]}, "can't be read"),
+        ({"text": "Hello.", "segments": [{"start": 10**400}]}, "can't be read"),
         ({"text": "Hello.", "segments": "all"}, "can't be read"),
     ],
 )
