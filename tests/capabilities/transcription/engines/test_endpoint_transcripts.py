@@ -10,7 +10,7 @@ from model_server import ModelServer, refused
 from capabilities.transcription.engines import SAMPLE_RATE
 from capabilities.transcription.engines.endpoint import EndpointTranscriber
 from pipeline.settings import Settings
-from workers.engines.endpoints.errors import AnswerInvalid
+from workers.engines.endpoints.errors import AnswerInvalid, ModelUnknown
 
 SECOND = np.zeros(SAMPLE_RATE, np.int16)
 VERBOSE = {
@@ -83,6 +83,14 @@ def test_translation_has_its_own_route(engine: Engine) -> None:
     with ModelServer({"/audio/translations": {"text": "Good day."}}) as server:
         assert heard(engine(server), language="de", translate=True)[1] == ["Good day."]
         assert "language" not in server.asked[-1].body
+
+
+def test_a_server_that_can_not_translate_still_transcribes(engine: Engine) -> None:
+    with ModelServer({"/models": {}, "/audio/transcriptions": {"text": "Hello."}}) as server:
+        transcriber = engine(server)
+        with pytest.raises(ModelUnknown):
+            heard(transcriber, translate=True)
+        assert heard(transcriber)[1] == ["Hello."]
 
 
 @pytest.mark.parametrize(
