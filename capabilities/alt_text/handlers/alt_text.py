@@ -67,7 +67,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         self._fetcher = fetcher
         self._cache = cache or CaptionCache.from_settings(resources.settings)
         self._decoders = resources.shared(_make_decoders)
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[tuple[str, str | None], Source] = {}
         self._runs = 0
         self._counting = threading.Lock()
 
@@ -87,12 +87,12 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             self.batch = FEW if engines[0].batch == 1 else engines[0].batch
 
     def _source(self, engine: Any) -> Source:
-        """Return the cache key of an engine's text; each model has its own."""
-        if engine.name not in self._sources:
-            own = getattr(self._settings, engine.name, None)
-            model = getattr(engine, "model", None) or (own.model if isinstance(own, ModelSettings) else None)
-            self._sources[engine.name] = Source(engine.name, fingerprint(model))
-        return self._sources[engine.name]
+        """Return the cache key of an engine's text; each model has its own, and an engine may change its model."""
+        own = getattr(self._settings, engine.name, None)
+        model = getattr(engine, "model", None) or (own.model if isinstance(own, ModelSettings) else None)
+        if (engine.name, model) not in self._sources:
+            self._sources[engine.name, model] = Source(engine.name, fingerprint(model))
+        return self._sources[engine.name, model]
 
     def offers(self) -> Sequence[Offer]:
         return self._family.offers()

@@ -260,6 +260,24 @@ def test_a_model_of_another_name_is_asked_itself(redis_url: str) -> None:
     assert len(engine.seen) == 2
 
 
+def test_an_engine_that_changes_its_model_is_asked_anew(redis_url: str) -> None:
+    engine: Any = Painter()
+    with redis.Redis.from_url(redis_url) as client:
+        handler = handler_of(Web(r=png("red")), engine, cache=CaptionCache(client, keep_for=DAY))
+        for model in ("of before", "of now", "of before"):
+            engine.model = model
+            handler.run([Task("r")])
+    assert len(engine.seen) == 2
+
+
+def test_an_engine_that_an_operator_exchanges_meanwhile_still_describes_what_it_began() -> None:
+    web = Web(r=png("red"))
+    handler: Any = handler_of(web, Painter())
+    web.when_asked["r"] = lambda: setattr(handler._family, "engines", (Painter("new"),))
+
+    assert [outcome.output.engine for outcome in handler.run([Task("r")])] == ["painter"]
+
+
 def test_weights_that_were_replaced_in_their_folder_are_asked_themselves(redis_url: str, tmp_path: Path) -> None:
     web, engine = Web(r=png("red")), Painter("vlm")
     weights = tmp_path / "model.safetensors"
