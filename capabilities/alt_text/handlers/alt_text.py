@@ -99,10 +99,10 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
 
     def run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
         """Describe the pictures; one that can't be described fails alone."""
+        engines = self._family.engines  # once: an operator may exchange some while pictures are downloaded
         with self._counted():
-            pending = [self._pending(task) for task in tasks]
+            pending = [self._pending(task, engines) for task in tasks]
             self._load(tasks, pending)
-            engines = self._family.engines
             for place, engine in enumerate(engines):
                 loaded = [caption for caption in pending if caption.engine is engine and not caption.is_over]
                 if loaded:
@@ -123,10 +123,9 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             with self._counting:
                 self._runs -= 1
 
-    def _pending(self, task: Task[PictureInput]) -> PendingCaption:
+    def _pending(self, task: Task[PictureInput], engines: Sequence[Captioner]) -> PendingCaption:
         wanted = task.input
         language, hints = wanted.language, wanted.hints or NO_HINTS
-        engines = self._family.engines
         engine = next((engine for engine in engines if language in engine.languages()), engines[0])
         modes, source = modes_of(wanted.mode), self._source(engine)
         caption = PendingCaption(modes, language, engine, source, task.is_stopped, task.tokens, hints)
