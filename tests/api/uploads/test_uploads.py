@@ -208,3 +208,10 @@ def expire(database: Database, upload_id: UUID) -> None:
             {"past": past, "id": upload_id},
         )
     )
+
+
+@pytest.mark.parametrize("metadata", ["filename é", "filename =", "filename", "filename /w==", ","])
+def test_a_name_that_can_not_be_read_is_left_out(service: Service, client: Payer, metadata: str) -> None:
+    begun = begin(service, client.api_key, 5, Upload_Metadata=metadata)
+
+    assert (begun.status, begun.json["name"]) == (201, "")
