@@ -161,10 +161,14 @@ class Calls:
             shown = [TextContent(text=json.dumps(found, ensure_ascii=False)), *notes]
             return CallToolResult(content=shown, structured_content=found if isinstance(found, dict) else None)
         if target is not None:
-            with target.open("xb") as file:
-                file.write(response.content)
-            said = TextContent(text=f"Saved as {target.name}, {len(response.content):,} bytes.")
-            return CallToolResult(content=[said, *notes])
+            try:
+                with target.open("xb") as file:
+                    file.write(response.content)
+            except OSError as error:  # it is paid, and must not be paid again
+                said = f"{target.name} can't be written: {error.strerror}. get_job_result returns the result, free."
+                return CallToolResult(content=[TextContent(text=said), *notes], is_error=True)
+            said = f"Saved as {target.name}, {len(response.content):,} bytes."
+            return CallToolResult(content=[TextContent(text=said), *notes])
         if kind.startswith("text/") or kind == "application/x-subrip":
             return CallToolResult(content=[TextContent(text=response.text), *notes])
         return CallToolResult(content=[*_media(response, kind), *notes])
