@@ -142,7 +142,11 @@ class EndpointClient:
                     return await asyncio.wait_for(self._once(call), limit)
                 except _Loading as loading:
                     if time.monotonic() + loading.seconds > patience:
-                        raise loading.error from None
+                        if call.is_probe:
+                            raise loading.error from None
+                        # A balancer without a server says 503 for ever; items that wait for it would never end.
+                        seconds = LOADING.total_seconds()
+                        raise EndpointAway(self.name, f"is not ready within {seconds:g} s (HTTP 503)") from None
                     await asyncio.sleep(loading.seconds)
                 except aiohttp.ClientError as error:  # before TimeoutError: a time-out of connecting is both
                     tries += 1

@@ -125,6 +125,13 @@ def test_a_server_that_loads_its_model_is_waited_for(client: Client) -> None:
         assert len(server.asked) == 3
 
 
+def test_a_server_that_never_has_its_model_is_away(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.engines.endpoints.client.LOADING", timedelta(seconds=1))
+    with ModelServer({PATH: refused(503, "no healthy upstream", Retry_After="0.5")}) as server:
+        (found,) = client(server).send([Call(PATH, json={})])
+    assert isinstance(found, EndpointAway)
+
+
 def test_a_probe_waits_neither_for_a_model_nor_for_a_slow_server(client: Client) -> None:
     async def slow(_: Any) -> web.Response:
         await asyncio.sleep(5)
