@@ -100,6 +100,8 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
     def run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
         """Describe the pictures; one that can't be described fails alone."""
         engines = self._family.engines  # once: an operator may exchange some while pictures are downloaded
+        if not engines:
+            raise EngineBusy("No engine that describes pictures is ready at the moment.")
         with self._counted():
             pending = [self._pending(task, engines) for task in tasks]
             self._load(tasks, pending)

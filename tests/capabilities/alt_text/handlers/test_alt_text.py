@@ -22,7 +22,7 @@ from capabilities.alt_text.kinds.fields import PictureInput, PictureTexts
 from pipeline.downloads.images import ImageUnreachable
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
-from workers.engines import EngineUnavailable, Stopped
+from workers.engines import EngineBusy, EngineUnavailable, Stopped
 from workers.engines.resources import Resources
 from workers.engines.tokens import Tokens
 from workers.handler import Done, Failed, Release
@@ -276,6 +276,11 @@ def test_an_engine_that_an_operator_exchanges_meanwhile_still_describes_what_it_
     web.when_asked["r"] = lambda: setattr(handler._family, "engines", (Painter("new"),))
 
     assert [outcome.output.engine for outcome in handler.run([Task("r")])] == ["painter"]
+
+
+def test_pictures_wait_while_an_operator_has_paused_the_only_engine() -> None:
+    with pytest.raises(EngineBusy):
+        handler_of(Web(r=png("red"))).run([Task("r")])
 
 
 def test_weights_that_were_replaced_in_their_folder_are_asked_themselves(redis_url: str, tmp_path: Path) -> None:

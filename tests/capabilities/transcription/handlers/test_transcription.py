@@ -509,3 +509,9 @@ def test_silence_costs_nothing() -> None:
     outcome, document = carry_out(handler(Listener()), Item(wav(0, 0, 0)))
 
     assert (outcome.credits, document["credits_used"], document["text"]) == (0, 0, "")
+
+
+def test_a_recording_waits_while_an_operator_has_paused_the_only_engine() -> None:
+    for language in (None, "de"):
+        with pytest.raises(EngineBusy):
+            handler().run([Item(wav(1), language=language)])  # type: ignore[list-item]
