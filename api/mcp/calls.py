@@ -48,7 +48,7 @@ class Calls:
     async def call(self, tool: Tool, arguments: Mapping[str, Any], progress: Progress) -> CallToolResult:
         """Return the answer to a tool's request; a refusal is an answer with `is_error`."""
         given = {name: value for name, value in arguments.items() if value is not None}
-        if unknown := given.keys() - {*tool.fields, PATH, BASE64, SAVE_AS, DRY_RUN}:
+        if unknown := given.keys() - tool.arguments:
             return _failure(f"{tool.name} has no argument {min(unknown)[:60]!r}; it has {', '.join(tool.fields)}.")
         try:
             target = self._target(given.pop(SAVE_AS, None))

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from api.mcp.calls import MAX_INLINE_BYTES, Calls, size_of
-from api.mcp.tools import Tool
+from api.mcp.tools import JOB_TOOLS, Tool
 
 
 def test_a_result_that_can_not_be_saved_is_not_lost(tmp_path: Path) -> None:
@@ -56,5 +56,21 @@ def test_of_a_large_sound_only_the_beginning_is_read_and_of_a_text_all(kind: str
         async with httpx2.AsyncClient(transport=httpx2.MockTransport(send), base_url="http://here") as client:
             found = await Calls(client).result("/jobs/7/result", most=MAX_INLINE_BYTES)
         assert (size_of(found), len(found.content)) == (size, sent)
+
+    asyncio.run(scenario())
+
+
+def test_a_tool_without_a_price_takes_no_dry_run() -> None:
+    def refuse(request: httpx2.Request) -> httpx2.Response:
+        raise AssertionError(f"{request.url} was asked.")
+
+    async def progress(*_: object) -> None:
+        pass
+
+    async def scenario() -> None:
+        async with httpx2.AsyncClient(transport=httpx2.MockTransport(refuse), base_url="http://here") as client:
+            (cancel,) = [tool for tool in JOB_TOOLS if tool.name == "cancel_job"]
+            answer = await Calls(client).call(cancel, {"job_id": "7", "dry_run": True}, progress)
+        assert answer.is_error
 
     asyncio.run(scenario())
