@@ -122,7 +122,7 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
                 raise AnswerInvalid(self.name, "sent something else than sound") from error
 
     def _published(self, listed: list[str]) -> list[Voice]:
-        named = [name.strip() for name in self._settings.endpoints[self.name].voices.split(",") if name.strip()]
+        named = [name.strip() for name in self.client.settings.voices.split(",") if name.strip()]
         return [self._voice(name) for name in (named or listed or OPENAI_VOICES)[:MOST_VOICES] if NAME.fullmatch(name)]
 
     def _voice(self, name: str) -> Voice:
