@@ -2,7 +2,9 @@
 
 import base64
 import binascii
+import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from PIL import ImageOps
@@ -10,8 +12,8 @@ from PIL import ImageOps
 from capabilities.blog.engines.pictures import STYLES, Brief, Painted
 from capabilities.blog.engines.pictures.diffusion.diffusion import COVER, photograph, prompt_of
 from pipeline.errors import PressroomError
-from workers.engines import never
-from workers.engines.endpoints.client import Call
+from workers.engines import Stopped, never
+from workers.engines.endpoints.client import STOP_CHECK_SECONDS, Call
 from workers.engines.endpoints.endpoint import EndpointEngine
 from workers.engines.endpoints.errors import AnswerInvalid, EndpointBusy, EndpointFailed, RequestRefused
 from workers.media.images.reading import read_picture
@@ -19,6 +21,8 @@ from workers.media.images.reading import read_picture
 #: Sizes in the order in which they are tried, the nearest first: of free models, of gpt-image and of dall-e-3.
 SIZES = ("1216x640", "1536x1024", "1792x1024", "1024x1024")
 MAX_PIXELS, MAX_SIDE = 16_000_000, 8_192
+#: Longest wait for the rest of a post's pictures, of a server that takes fewer at once or a minute.
+PATIENCE = timedelta(minutes=2)
 
 
 class EndpointPainter(EndpointEngine):
@@ -39,9 +43,18 @@ class EndpointPainter(EndpointEngine):
         """Return `count` pictures, one per request, or why there is none. Raises Stopped, EngineUnavailable."""
         self.require()
         answers = self._asked(brief, count, stop)
+        if all(isinstance(answer, EndpointBusy) for answer in answers):
+            raise answers[0]  # type: ignore[misc]  # the post waits; a drawn cover would stay
+        # Those that came are paid, and a post that waits has them painted again; so only the others are asked for.
+        ends = time.monotonic() + PATIENCE.total_seconds()
+        while left := {n: answer for n, answer in enumerate(answers) if isinstance(answer, EndpointBusy)}:
+            resumes = time.monotonic() + max((one.retry_after or PATIENCE).total_seconds() for one in left.values())
+            if resumes > ends:
+                break
+            _wait(resumes, stop)
+            for place, answer in zip(left, self._asked(brief, len(left), stop), strict=True):
+                answers[place] = answer
         for answer in answers:
-            if isinstance(answer, EndpointBusy):
-                raise answer  # the post waits; a drawn cover would stay
             if isinstance(answer, EndpointFailed):
                 self.failed(answer)
         return [answer if isinstance(answer, EndpointFailed) else self._painted(answer, brief) for answer in answers]
@@ -81,3 +94,10 @@ class EndpointPainter(EndpointEngine):
             return base64.b64decode(entry["b64_json"], validate=True)
         except (KeyError, IndexError, TypeError, binascii.Error, ValueError) as error:
             raise AnswerInvalid(self.name, "answered without a picture in base64") from error
+
+
+def _wait(until: float, stop: Callable[[], bool]) -> None:
+    while (left := until - time.monotonic()) > 0:
+        if stop():
+            raise Stopped
+        time.sleep(min(left, STOP_CHECK_SECONDS))

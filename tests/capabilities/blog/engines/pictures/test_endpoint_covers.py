@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 import pytest
@@ -81,6 +82,15 @@ def test_a_server_that_asks_for_a_pause_has_the_post_wait(server: ModelServer, p
     with pytest.raises(EndpointBusy):
         painter.paint(BRIEF, count=3)
     assert painter.is_available()
+
+
+def test_of_a_server_that_takes_two_at_once_no_picture_is_asked_for_in_vain(
+    server: ModelServer, painter: EndpointPainter
+) -> None:
+    busy, turns = web.json_response({"error": "busy"}, status=429, headers={"Retry-After": "1"}), count(1)
+    server.answers[PATH] = lambda _: busy if next(turns) == 3 else drawing()
+    assert all(isinstance(one, Painted) for one in painter.paint(BRIEF, count=3))
+    assert len(sizes(server)) == 4
 
 
 def test_a_refused_prompt_is_told(server: ModelServer, painter: EndpointPainter) -> None:
