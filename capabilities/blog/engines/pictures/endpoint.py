@@ -12,8 +12,8 @@ from PIL import ImageOps
 from capabilities.blog.engines.pictures import STYLES, Brief, Painted
 from capabilities.blog.engines.pictures.diffusion.diffusion import COVER, photograph, prompt_of
 from pipeline.errors import PressroomError
-from workers.engines import Stopped, never
-from workers.engines.endpoints.client import STOP_CHECK_SECONDS, Call
+from workers.engines import never
+from workers.engines.endpoints.client import Call
 from workers.engines.endpoints.endpoint import EndpointEngine
 from workers.engines.endpoints.errors import AnswerInvalid, EndpointBusy, EndpointFailed, RequestRefused
 from workers.media.images.reading import read_picture
@@ -48,10 +48,10 @@ class EndpointPainter(EndpointEngine):
         # Those that came are paid, and a post that waits has them painted again; so only the others are asked for.
         ends = time.monotonic() + PATIENCE.total_seconds()
         while left := {n: answer for n, answer in enumerate(answers) if isinstance(answer, EndpointBusy)}:
-            resumes = time.monotonic() + max((one.retry_after or PATIENCE).total_seconds() for one in left.values())
-            if resumes > ends:
+            try:
+                self.rest(next(iter(left.values())), ends=ends, stop=stop)
+            except EndpointBusy:
                 break
-            _wait(resumes, stop)
             for place, answer in zip(left, self._asked(brief, len(left), stop), strict=True):
                 answers[place] = answer
         for answer in answers:
@@ -94,10 +94,3 @@ class EndpointPainter(EndpointEngine):
             return base64.b64decode(entry["b64_json"], validate=True)
         except (KeyError, IndexError, TypeError, binascii.Error, ValueError) as error:
             raise AnswerInvalid(self.name, "answered without a picture in base64") from error
-
-
-def _wait(until: float, stop: Callable[[], bool]) -> None:
-    while (left := until - time.monotonic()) > 0:
-        if stop():
-            raise Stopped
-        time.sleep(min(left, STOP_CHECK_SECONDS))
