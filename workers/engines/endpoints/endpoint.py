@@ -18,6 +18,8 @@ log = get_logger(__name__)
 
 #: Names of models that a sentence lists.
 LISTED = 8
+#: Characters of a model's name; Hugging Face allows 96, and folders may be before it.
+LONGEST_NAME = 300
 
 
 class EndpointEngine:
@@ -95,7 +97,7 @@ class EndpointEngine:
             return  # not every server lists its models
         entries = listed.get("data") if isinstance(listed, dict) else None
         listed = entries if isinstance(entries, list) else []
-        names = [str(entry.get("id")) for entry in listed if isinstance(entry, dict)]
+        names = [_shown(str(entry.get("id"))) for entry in listed if isinstance(entry, dict)]
         self.models = tuple(names)
         self.fault = ""
         if names and not any(_same(name, self.model) for name in names):
@@ -118,6 +120,11 @@ class EndpointEngine:
         """Open the breaker if the next request would fail as well."""
         if error.lasting:
             self.breaker.failed(error.reason)
+
+
+def _shown(name: str) -> str:
+    """Return a name as a page, a terminal and the database can have it: they take no NUL and no half character."""
+    return "".join(filter(str.isprintable, name[:LONGEST_NAME]))
 
 
 def _same(listed: str, model: str) -> bool:

@@ -92,7 +92,9 @@ def test_llama_cpps_own_server_describes_a_picture(engine: Engine, tmp_path: Pat
     assert not wrong.is_available() or wrong.models == captioner.models
 
 
-@pytest.mark.parametrize("listed", [{"data": 5}, 7])
+@pytest.mark.parametrize("listed", [{"data": 5}, 7, {"data": [{"id": "eyes\0\x1b[2J\ud800"}]}])
 def test_a_list_of_models_that_is_none_takes_nothing_away(engine: Engine, listed: Any) -> None:
     with ModelServer({"/models": lambda _: web.json_response(listed)}) as server:
-        assert engine(server.url).is_available()
+        captioner = engine(server.url)
+    assert captioner.is_available()
+    assert captioner.offer().get("warning", "").isprintable()
