@@ -23,6 +23,8 @@ PATIENCE_SECONDS = 50.0
 PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.1, 1.0
 #: Larger files are linked to, not put into the answer.
 MAX_INLINE_BYTES = 1024 * 1024
+#: Asks for as much of a file as may be in an answer, and a byte more: all of it would be in memory several times.
+BEGINNING = {"Range": f"bytes=0-{MAX_INLINE_BYTES}"}
 MAX_BASE64_BYTES = 3 * 1024 * 1024
 #: No route takes a larger file in a form.
 MAX_FILE_BYTES = 100 * 1024 * 1024
@@ -46,19 +48,33 @@ class Calls:
     async def call(self, tool: Tool, arguments: Mapping[str, Any], progress: Progress) -> CallToolResult:
         """Return the answer to a tool's request; a refusal is an answer with `is_error`."""
         given = {name: value for name, value in arguments.items() if value is not None}
-        if unknown := given.keys() - {*tool.fields, PATH, BASE64, SAVE_AS, DRY_RUN}:
+        if unknown := given.keys() - tool.arguments:
             return _failure(f"{tool.name} has no argument {min(unknown)[:60]!r}; it has {', '.join(tool.fields)}.")
         try:
             target = self._target(given.pop(SAVE_AS, None))
             request = self._request(tool, given)
-            response = await self.client.send(request)
+            most = MAX_INLINE_BYTES if target is None else None
+            if tool.method == "GET" and tool.makes_file:
+                response = await self.result(request.url, most=most)
+            else:
+                response = await self.client.send(request)
             if tool.is_work and response.status_code == HTTPStatus.ACCEPTED:
-                response = await self._ended(response.json(), progress)
+                response = await self._ended(response.json(), progress, most=most)
             return self._shown(response, target)
         except CallRefused as refused:
             return _failure(str(refused))
         except httpx2.HTTPError as error:
             return _failure(f"{self.client.base_url} can't be reached: {error or type(error).__name__}.")
+
+    async def result(self, url: httpx2.URL | str, *, most: int | None) -> httpx2.Response:
+        """Return a job's result; of a sound or a picture of more than `most` bytes only the beginning."""
+        response = await self.client.get(url, headers={} if most is None else BEGINNING)
+        if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:  # it is empty
+            return await self.client.get(url)
+        size = size_of(response)
+        if size > len(response.content) and (_is_text(_kind(response)) or most is None or size <= most):
+            return await self.client.get(url)
+        return response
 
     def _request(self, tool: Tool, given: dict[str, Any]) -> httpx2.Request:
         file = self._file(tool, given)
@@ -128,7 +144,7 @@ class Calls:
             raise CallRefused(f"{name!r} is outside the shared folder.")
         return path
 
-    async def _ended(self, job: Mapping[str, Any], progress: Progress) -> httpx2.Response:
+    async def _ended(self, job: Mapping[str, Any], progress: Progress, *, most: int | None) -> httpx2.Response:
         """Return the result of a job, or the job itself if it takes longer than a call may."""
         pause, waited, last = PAUSE_SECONDS, 0.0, None
         while True:
@@ -138,7 +154,7 @@ class Calls:
             found = response.json()
             done = found["progress"]
             if found["state"] not in ("queued", "running"):
-                return await self.client.get(f"/jobs/{job['id']}/result")
+                return await self.result(f"/jobs/{job['id']}/result", most=most)
             if (told := (done["done"], done["total"], found["state"])) != last:
                 await progress(*told)
                 last = told
@@ -154,18 +170,21 @@ class Calls:
             return _failure(_reason(response))
         if (price := response.headers.get(PRICE)) is not None:
             return CallToolResult(content=[TextContent(text=f"It costs {price} credit{'' if price == '1' else 's'}.")])
-        kind = response.headers.get("content-type", "").partition(";")[0]
-        notes = _notes(response)
+        kind, notes = _kind(response), _notes(response)
         if kind == "application/json":
             found = response.json()
             shown = [TextContent(text=json.dumps(found, ensure_ascii=False)), *notes]
             return CallToolResult(content=shown, structured_content=found if isinstance(found, dict) else None)
         if target is not None:
-            with target.open("xb") as file:
-                file.write(response.content)
-            said = TextContent(text=f"Saved as {target.name}, {len(response.content):,} bytes.")
-            return CallToolResult(content=[said, *notes])
-        if kind.startswith("text/") or kind == "application/x-subrip":
+            try:
+                with target.open("xb") as file:
+                    file.write(response.content)
+            except OSError as error:  # it is paid, and must not be paid again
+                said = f"{target.name} can't be written: {error.strerror}. get_job_result returns the result, free."
+                return CallToolResult(content=[TextContent(text=said), *notes], is_error=True)
+            said = f"Saved as {target.name}, {len(response.content):,} bytes."
+            return CallToolResult(content=[TextContent(text=said), *notes])
+        if _is_text(kind):
             return CallToolResult(content=[TextContent(text=response.text), *notes])
         return CallToolResult(content=[*_media(response, kind), *notes])
 
@@ -175,19 +194,33 @@ def result_uri(job_id: str) -> str:
     return f"pressroom://jobs/{job_id}/result"
 
 
+def size_of(response: httpx2.Response) -> int:
+    """Return the bytes of a file of which an answer may have only a part."""
+    if response.status_code == HTTPStatus.PARTIAL_CONTENT:
+        return int(response.headers["content-range"].rpartition("/")[2])
+    return len(response.content)
+
+
+def _kind(response: httpx2.Response) -> str:
+    return str(response.headers.get("content-type", "").partition(";")[0])
+
+
+def _is_text(kind: str) -> bool:
+    return kind.startswith("text/") or kind in ("application/json", "application/x-subrip")
+
+
 def _media(response: httpx2.Response, kind: str) -> list[ContentBlock]:
     """Return a sound or a picture: the bytes if they are few, and a link to them."""
     shown: list[ContentBlock] = []
-    if len(response.content) <= MAX_INLINE_BYTES:
+    size = size_of(response)
+    if size <= MAX_INLINE_BYTES:
         data = base64.b64encode(response.content).decode()
         if kind.startswith("audio/"):
             shown.append(AudioContent(data=data, mime_type=kind))
         elif kind.startswith("image/"):
             shown.append(ImageContent(data=data, mime_type=kind))
     if job_id := response.headers.get("x-job-id"):
-        link = ResourceLink(
-            name="result", uri=result_uri(job_id), mime_type=kind, size=len(response.content), description="The result."
-        )
+        link = ResourceLink(name="result", uri=result_uri(job_id), mime_type=kind, size=size, description="The result.")
         shown.append(link)
     return shown
 

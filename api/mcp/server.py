@@ -27,7 +27,7 @@ from mcp_types import (
 )
 from mcp_types import Tool as ShownTool
 
-from api.mcp.calls import Calls, result_uri
+from api.mcp.calls import Calls, result_uri, size_of
 from api.mcp.tools import Json, Tool, all_tools
 
 Context = ServerRequestContext[Any, Any]
@@ -41,6 +41,8 @@ INSTRUCTIONS = (
 #: Before and after the job's id in the URI of a result.
 RESULT = ("pressroom://jobs/", "/result")
 LISTED_JOBS = 50
+#: Larger sounds and pictures are not sent in Base64.
+MAX_RESOURCE_BYTES = 25 * 1024 * 1024
 
 
 class Assistance:
@@ -98,9 +100,11 @@ class Assistance:
         if not (uri.startswith(before) and uri.endswith(after)):
             raise MCPError(INVALID_PARAMS, f"Resources look like {'{job_id}'.join(RESULT)}, not like {uri[:80]!r}.")
         job_id = quote(uri[len(before) : -len(after)], safe="")
-        answer = await self._calls(context).client.get(f"/jobs/{job_id}/result")
+        answer = await self._calls(context).result(f"/jobs/{job_id}/result", most=MAX_RESOURCE_BYTES)
         if answer.is_error:
             raise MCPError(INVALID_PARAMS, answer.json().get("message", f"The service answered {answer.status_code}."))
+        if (size := size_of(answer)) > len(answer.content):
+            raise MCPError(INVALID_PARAMS, f"The result has {size:,} bytes. Download it: GET /jobs/{job_id}/result.")
         kind = answer.headers.get("content-type", "").partition(";")[0]
         if kind.startswith("text/") or kind == "application/json":
             return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=kind, text=answer.text)])

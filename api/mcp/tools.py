@@ -37,6 +37,12 @@ class Tool:
         """Return whether a key that is limited to routes may use it; None: the key has no such limit."""
         return routes is None or allows(routes, self.path) or self.path.startswith(ALWAYS)
 
+    @property
+    def arguments(self) -> frozenset[str]:
+        """The names of all its arguments. Another one has no effect, which would surprise: dry_run of cancel_job."""
+        more = {PATH: self.file, BASE64: self.file, SAVE_AS: self.makes_file, DRY_RUN: self.is_work}
+        return frozenset((*self.fields, *(name for name, has in more.items() if has)))
+
     def input_schema(self, document: Json, *, has_folder: bool) -> Json:
         """Return the JSON Schema of its arguments, made of the service's OpenAPI document.
 

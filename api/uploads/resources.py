@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 import re
 import time
 from datetime import timedelta
@@ -280,6 +279,6 @@ def _file_name(metadata: str) -> str:
     pairs = dict(pair.strip().partition(" ")[::2] for pair in metadata.split(","))
     try:
         name = base64.b64decode(pairs.get("filename", ""), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # neither base64 nor ASCII, or not UTF-8
         return ""
     return "".join(filter(str.isprintable, re.split(r"[/\\]", name)[-1])).strip()[-MAX_NAME:]

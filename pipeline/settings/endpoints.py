@@ -11,8 +11,16 @@ from pydantic import AfterValidator, BaseModel, Field, SecretStr
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
+def _with_host(url: str) -> str:
+    """Return an address. Raises ValueError for a host or a port that can't be: pages that show it would fail."""
+    parts = urlsplit(url)
+    if not parts.hostname or not parts.hostname.encode("idna") or parts.port == 0:
+        raise ValueError("it has no host, or the port 0")
+    return url
+
+
 #: Without a user or a password, which would be shown.
-EndpointUrl = Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s?#@]*$")]
+EndpointUrl = Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s?#@]*$"), AfterValidator(_with_host)]
 
 
 class EndpointSettings(BaseModel):

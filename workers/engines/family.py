@@ -14,6 +14,7 @@ from pipeline.log import errors_logged, get_logger
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
 from pipeline.settings.endpoints import EndpointSettings
+from workers.engines import EngineBusy
 from workers.engines.circuit_breaker import ignore
 from workers.engines.registry import list_endpoints, load_engines
 from workers.models.background import BackgroundFetch
@@ -82,8 +83,10 @@ class Family:
         return list(self._ready.values())
 
     def engine(self, name: str) -> Any:
-        """Return the engine of that name, which is ready."""
-        return self._ready[name]
+        """Return the engine of that name. Raises EngineBusy if it has left since it was offered."""
+        if (engine := self._ready.get(name)) is None:
+            raise EngineBusy(f"The engine {name} is just being exchanged.", retry_after=timedelta(seconds=1))
+        return engine
 
     def watch(self, on_change: Callable[[], None]) -> None:
         """Call `on_change`, from any thread, whenever the offer of an engine has changed."""

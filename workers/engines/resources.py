@@ -1,6 +1,7 @@
 """Resources: the objects that the handlers of a process share, each made when it is first asked for."""
 
 import threading
+import weakref
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
@@ -31,9 +32,17 @@ class Resources:
         other engine works, would run out of it beside another, and make smaller batches from then on."""
         if (gpu := getattr(engine, "gpu", None)) is not None:
             return self._once((FairLock, gpu), FairLock)
-        # The engine is kept beside its lock, so that no other engine ever gets its id.
-        kept = self._once((FairLock, id(engine)), lambda: (engine, FairLock(getattr(engine, "places", 1))))
-        return kept[1]
+        key = FairLock, id(engine)
+        with self._guard:
+            if key not in self._made:
+                self._made[key] = FairLock(getattr(engine, "places", 1))
+                try:
+                    # An engine that operators exchange may go, with its models; its id may then be another's.
+                    weakref.finalize(engine, self._made.pop, key, None).atexit = False
+                except TypeError:  # a plug-in's, with slots
+                    self._made[object, id(engine)] = engine
+        lock: FairLock = self._made[key]
+        return lock
 
     def shared(self, make: Callable[["Resources"], Made]) -> Made:
         """Return the object that a class or function makes of these resources; it is called once."""

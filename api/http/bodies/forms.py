@@ -89,20 +89,21 @@ class Upload:
         #: SHA-256 of each file that has arrived, and what its sender calls it, by its field.
         self.hashes: dict[str, str] = {}
         self.names: dict[str, str] = {}
-        self._has_begun = False
+        #: Under which id its files lie: that of the job may become another upload's, which a field names.
+        self._stored_as: UUID | None = None
 
     async def __aenter__(self) -> "Upload":
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if not self._has_begun or self.is_wanted:
+        if self._stored_as is None or self.is_wanted:
             return
         try:
             # Shielded: a leaving client cancels the request, perhaps right now.
-            await asyncio.shield(asyncio.to_thread(self._artifacts.delete_upload, self.job_id))
+            await asyncio.shield(asyncio.to_thread(self._artifacts.delete_upload, self._stored_as))
         except PressroomError as failure:
             # The sweep deletes uploads without a job after an hour.
-            log.warning("refused upload not deleted", job_id=str(self.job_id), error=failure.message)
+            log.warning("refused upload not deleted", job_id=str(self._stored_as), error=failure.message)
 
     async def store(
         self,
@@ -114,7 +115,7 @@ class Upload:
         remedy: str = SMALLER,
     ) -> None:
         """Store a file and its name. Raises PayloadTooLarge, InvalidRequest if it is empty, ServiceUnavailable."""
-        self._has_begun = True
+        self._stored_as = self.job_id
         digest = hashlib.sha256()
         size = 0
 

@@ -67,7 +67,7 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
         self._fetcher = fetcher
         self._cache = cache or CaptionCache.from_settings(resources.settings)
         self._decoders = resources.shared(_make_decoders)
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[tuple[str, str | None], Source] = {}
         self._runs = 0
         self._counting = threading.Lock()
 
@@ -87,22 +87,24 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             self.batch = FEW if engines[0].batch == 1 else engines[0].batch
 
     def _source(self, engine: Any) -> Source:
-        """Return the cache key of an engine's text; each model has its own."""
-        if engine.name not in self._sources:
-            own = getattr(self._settings, engine.name, None)
-            model = getattr(engine, "model", None) or (own.model if isinstance(own, ModelSettings) else None)
-            self._sources[engine.name] = Source(engine.name, fingerprint(model))
-        return self._sources[engine.name]
+        """Return the cache key of an engine's text; each model has its own, and an engine may change its model."""
+        own = getattr(self._settings, engine.name, None)
+        model = getattr(engine, "model", None) or (own.model if isinstance(own, ModelSettings) else None)
+        if (engine.name, model) not in self._sources:
+            self._sources[engine.name, model] = Source(engine.name, fingerprint(model))
+        return self._sources[engine.name, model]
 
     def offers(self) -> Sequence[Offer]:
         return self._family.offers()
 
     def run(self, tasks: Sequence[Task[PictureInput]]) -> Sequence[Outcome[PictureTexts]]:
         """Describe the pictures; one that can't be described fails alone."""
+        engines = self._family.engines  # once: an operator may exchange some while pictures are downloaded
+        if not engines:
+            raise EngineBusy("No engine that describes pictures is ready at the moment.")
         with self._counted():
-            pending = [self._pending(task) for task in tasks]
+            pending = [self._pending(task, engines) for task in tasks]
             self._load(tasks, pending)
-            engines = self._family.engines
             for place, engine in enumerate(engines):
                 loaded = [caption for caption in pending if caption.engine is engine and not caption.is_over]
                 if loaded:
@@ -123,10 +125,9 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
             with self._counting:
                 self._runs -= 1
 
-    def _pending(self, task: Task[PictureInput]) -> PendingCaption:
+    def _pending(self, task: Task[PictureInput], engines: Sequence[Captioner]) -> PendingCaption:
         wanted = task.input
         language, hints = wanted.language, wanted.hints or NO_HINTS
-        engines = self._family.engines
         engine = next((engine for engine in engines if language in engine.languages()), engines[0])
         modes, source = modes_of(wanted.mode), self._source(engine)
         caption = PendingCaption(modes, language, engine, source, task.is_stopped, task.tokens, hints)

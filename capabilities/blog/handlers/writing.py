@@ -8,7 +8,7 @@ from typing import TypeVar
 from capabilities.blog.engines.metadata import Metadata, Post, Writer
 from capabilities.blog.engines.metadata.checks import FEWEST_TAGS, LONGEST_EXCERPT, MOST_TAGS, SHORTEST_EXCERPT
 from capabilities.blog.engines.metadata.taxonomy import LONGEST_TAG, SHORTEST_TAG
-from pipeline.errors import NotReady, PressroomError
+from pipeline.errors import PressroomError
 from pipeline.log import get_logger
 from workers.engines import EngineBusy, Stopped
 from workers.engines.locks import FairLock
@@ -46,7 +46,7 @@ class Written:
 def write_metadata(writers: Sequence[Writer], post: Post, *, lock_of: LockOf, stop: Stop) -> Written:
     """Return a post's metadata by the first engine that writes it. Raises Stopped and the last engine's error."""
     warnings: list[str] = []
-    failure: Exception = NotReady("No metadata engine is ready.")
+    failure: Exception = EngineBusy("No engine that writes is ready at the moment.")
     for writer in writers:
         written = attempt(writer.name, lock_of(writer), partial(_checked, writer, post, stop), stop)
         if isinstance(written, Metadata):

@@ -26,6 +26,7 @@ MODELS: Mapping[str, Sequence[Use]] = {
     "whisper-1": ("transcription",),
     "gpt-transcribe": ("transcription",),
     "gpt-4o-transcribe": ("transcription",),
+    "gpt-4o-transcribe-diarize": ("transcription",),
     "gpt-4o-mini-transcribe": ("transcription",),
     "gpt-4o-mini-transcribe-2025-03-20": ("transcription",),
     "gpt-4o-mini-transcribe-2025-12-15": ("transcription",),

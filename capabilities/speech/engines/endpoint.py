@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import timedelta
@@ -15,7 +16,7 @@ from pipeline.errors import InvalidRequest, NotReady
 from pipeline.settings import Settings
 from workers.engines.endpoints.client import MOST_SOUND, Call
 from workers.engines.endpoints.endpoint import EndpointEngine
-from workers.engines.endpoints.errors import AnswerInvalid, EndpointFailed
+from workers.engines.endpoints.errors import AnswerInvalid, EndpointBusy, EndpointFailed
 from workers.media.audio.decoding import AudioTooLong, decode
 from workers.media.audio.ffmpeg import find_ffmpeg
 from workers.media.audio.pcm import SAMPLE_BYTES, Pcm
@@ -40,6 +41,8 @@ FASTEST_LETTERS = 50
 LONGEST, LONGEST_CHARACTER = timedelta(seconds=10), timedelta(seconds=2)
 #: The speeds that servers take.
 SLOWEST, FASTEST = 0.25, 4.0
+#: Longest wait of a line for a server that takes few a minute; the lines before it would be spoken again.
+PATIENCE = timedelta(seconds=30)
 
 
 class EndpointSpeech(EndpointEngine, Synthesizer):
@@ -96,7 +99,9 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
             "response_format": "wav",
             "speed": min(max(speed, SLOWEST), FASTEST),
         }
-        (answer,) = self.client.send([Call("/audio/speech", json=body, most=MOST_SOUND)], stop=stop)
+        ends = time.monotonic() + PATIENCE.total_seconds()
+        while isinstance(answer := self._asked(body, stop), EndpointBusy):
+            self.rest(answer, ends=ends, stop=stop)
         if isinstance(answer, EndpointFailed):
             self.failed(answer)
             raise answer
@@ -108,6 +113,9 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
             return Utterance(sound)
         length = len(sound.samples) // SAMPLE_BYTES
         return Utterance(load_sonic().reshape(sound, length=length, semitones=pitch, stop=stop))
+
+    def _asked(self, body: Mapping[str, Any], stop: Callable[[], bool]) -> bytes | EndpointFailed:
+        return self.client.send([Call("/audio/speech", json=body, most=MOST_SOUND)], stop=stop)[0]
 
     def _decoded(self, answer: bytes, longest: timedelta, stop: Callable[[], bool]) -> Pcm:
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
@@ -122,7 +130,7 @@ class EndpointSpeech(EndpointEngine, Synthesizer):
                 raise AnswerInvalid(self.name, "sent something else than sound") from error
 
     def _published(self, listed: list[str]) -> list[Voice]:
-        named = [name.strip() for name in self._settings.endpoints[self.name].voices.split(",") if name.strip()]
+        named = [name.strip() for name in self.client.settings.voices.split(",") if name.strip()]
         return [self._voice(name) for name in (named or listed or OPENAI_VOICES)[:MOST_VOICES] if NAME.fullmatch(name)]
 
     def _voice(self, name: str) -> Voice:

@@ -13,7 +13,7 @@ from pipeline.subtitles.segments import Segment, Word
 from workers.engines import never
 from workers.engines.endpoints.client import Call, Form, Upload
 from workers.engines.endpoints.endpoint import EndpointEngine
-from workers.engines.endpoints.errors import AnswerInvalid, EndpointFailed, RequestRefused
+from workers.engines.endpoints.errors import AnswerInvalid, EndpointFailed, ModelUnknown, RequestRefused
 from workers.engines.languages.languages import evident_language
 from workers.media.audio.pcm import Pcm, encode_wav
 from workers.media.audio.track import Samples
@@ -34,6 +34,7 @@ MOST_BYTES, BYTES_A_SECOND = 2**16, 2**13
 PADDED = 30.0
 #: Models of OpenAI's that know no `verbose_json`, and so no times.
 TIMELESS = re.compile(r"transcribe")
+TRANSLATIONS = "/audio/translations"
 
 
 class EndpointTranscriber(EndpointEngine, Transcriber):
@@ -70,14 +71,14 @@ class EndpointTranscriber(EndpointEngine, Transcriber):
             form.append(("language", language))
         if prompt is not None:
             form.append(("prompt", prompt))
-        path = "/audio/translations" if translate else "/audio/transcriptions"
+        path = TRANSLATIONS if translate else "/audio/transcriptions"
         document = self._answer(Call(path, form=form, most=round(MOST_BYTES + BYTES_A_SECOND * seconds)), timed, stop)
         if not isinstance(text := document.get("text"), str):
             raise AnswerInvalid(self.name, "answered without a text")
         found = _language(document.get("language")) or language or evident_language(text, ENGLISH)
         try:
             segments = _segments(document, seconds) or [Segment(start=0, end=seconds, text=text.strip())]
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise AnswerInvalid(self.name, "answered with segments that can't be read") from error
         if sum(len(segment.text) for segment in segments) > MOST_CHARACTERS + CHARACTERS_A_SECOND * seconds:
             raise AnswerInvalid(self.name, f"answered with more text than anybody says in {seconds:.0f} s")
@@ -98,7 +99,9 @@ class EndpointTranscriber(EndpointEngine, Transcriber):
         try:
             return self.client.read(self.client.send([replace(call, form=[*(call.form or ()), *more])], stop=stop)[0])
         except EndpointFailed as error:
-            self.failed(error)
+            # A server without this route still transcribes, for everybody else.
+            if not (isinstance(error, ModelUnknown) and call.path == TRANSLATIONS):
+                self.failed(error)
             raise
 
 

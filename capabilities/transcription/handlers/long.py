@@ -1,6 +1,7 @@
 """Long transcription: the same for a resumable upload, or for a recording behind a URL."""
 
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
@@ -44,13 +45,18 @@ class LongTranscriptionHandler(TranscriptionHandler):
     @contextmanager
     def _downloaded(self, task: Task[RecordingInput], url: str) -> Iterator[IO[bytes]]:
         """Download the recording, and keep it for other attempts: podcasts put other advertisements into each copy."""
+
+        def is_stopped() -> bool:
+            task.moved = time.monotonic()  # a download has limits of its own, and may take longer than a stall
+            return task.is_stopped()
+
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             download_recording(
                 url,
                 file,
                 self.settings.fetch,
                 max_bytes=self.settings.uploads.max_bytes,
-                stop=task.is_stopped,
+                stop=is_stopped,
             )
             file.seek(0)
             task.keep_upload("audio", file)

@@ -179,8 +179,10 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
     def _choose(self, wanted: RecordingInput) -> Sequence[Transcriber]:
         """Return the engines that can do it, with their present models, in order of preference.
 
-        Raises LanguageNotSupported, TranslationNotSupported."""
+        Raises LanguageNotSupported, TranslationNotSupported, EngineBusy while an operator has paused them all."""
         engines, known = self._known()
+        if not engines:
+            raise EngineBusy("No engine that transcribes is ready at the moment.")
         if wanted.task == "translate":
             engines = [engine for engine in engines if engine.translates]
             if not engines:

@@ -401,6 +401,7 @@ def test_an_endpoint_is_added_tried_and_removed_and_its_key_never_shown(
 
     assert "has to begin with http" in change()
     assert "begin with http" in change(url="file:///etc/passwd")
+    assert "begin with http" in change(url="http://[attic/v1")
     assert "is not a valid name" in change(url="http://10.0.0.7:11434/v1", name="Attic!")
     assert "at least one use" in change(url="http://10.0.0.7:11434/v1", captions="")
     added = change(url="http://10.0.0.7:11434/v1")

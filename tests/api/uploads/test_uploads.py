@@ -7,7 +7,7 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from http_service import Answer, Service, Start
+from http_service import Answer, Service, Start, form
 from payers import Payer, balance, open_account
 from waiting import wait_for
 
@@ -221,3 +221,24 @@ def expire(database: Database, upload_id: UUID) -> None:
             {"past": past, "id": upload_id},
         )
     )
+
+
+@pytest.mark.parametrize("metadata", ["filename é", "filename =", "filename", "filename /w==", ","])
+def test_a_name_that_can_not_be_read_is_left_out(service: Service, client: Payer, metadata: str) -> None:
+    begun = begin(service, client.api_key, 5, Upload_Metadata=metadata)
+
+    assert (begun.status, begun.json["name"]) == (201, "")
+
+
+def test_a_refused_form_that_names_an_upload_leaves_it_and_not_its_own_file(
+    service: Service, client: Payer, api_database: Database
+) -> None:
+    upload = complete(service, open_account(api_database).api_key)  # somebody else's
+    before = {path.name for path in (service.data / "artifacts" / "uploads").iterdir()}
+    body, content_type = form(("manuscript", b"# A book", "a.md"), ("upload", upload.encode(), None))
+
+    refused = service.post_bytes("/audiobooks/plan", body, client.api_key, Content_Type=content_type)
+
+    assert (refused.status, refused.json["code"]) == (400, "manuscript_missing")
+    assert stored(service, api_database, f"/uploads/{upload}") == b"sound"
+    assert {path.name for path in (service.data / "artifacts" / "uploads").iterdir()} <= before

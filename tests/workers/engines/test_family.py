@@ -14,6 +14,7 @@ from waiting import wait_for
 
 from pipeline.errors import NotReady
 from pipeline.settings import Settings
+from workers.engines import EngineBusy
 from workers.engines.family import Family
 from workers.models.catalogue import CatalogueModel, File, Hub
 from workers.models.store import ModelStore
@@ -220,6 +221,8 @@ def test_small_model_comes_by_itself_and_is_used(settings: Settings, store: Mode
 
     wait_for(lambda: bool(family.engines))
     assert family.engine("pencil").drawn == ["soft"]
+    with pytest.raises(EngineBusy):
+        family.engine("brush")
     assert not store.is_here(MODELS[1])  # which is not automatic
 
 

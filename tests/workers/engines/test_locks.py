@@ -1,6 +1,8 @@
 """Locks: one that goes to the thread that has waited longest, and which engines share one."""
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -89,3 +91,16 @@ def test_engines_on_one_gpu_take_turns_and_others_do_not() -> None:
     assert lock_of(on_another) is not lock_of(diffusion)
     assert lock_of(on_processor) is lock_of(on_processor)
     assert lock_of(on_processor) is not lock_of(Vlm(CaptioningSettings(), ModelSettings(model="none", device="cpu")))
+
+
+def test_an_engine_that_is_exchanged_is_not_kept_for_its_lock() -> None:
+    class Engine:
+        places = 2
+
+    resources, engine = Resources(Settings()), Engine()
+    kept = weakref.ref(engine)
+    assert resources.lock_of(engine) is resources.lock_of(engine)
+    del engine
+    gc.collect()
+    assert kept() is None
+    assert not resources._made

@@ -111,7 +111,7 @@ class ChatModel:
             return False
         for words, name, instead in REFUSABLE:
             if name not in self._refused and words.search(answer.said):
-                self._refused[name] = instead
+                self._refused = {**self._refused, name: instead}  # other threads may be reading the old one
                 return True
         # Others refused the same field at the same time.
         return any(name in self._refused and words.search(answer.said) for words, name, _ in REFUSABLE)
@@ -138,6 +138,13 @@ class ChatModel:
             found = json.loads(text)
         except (ValueError, RecursionError):
             found = None
-        if not isinstance(found, dict) or not schema["properties"].keys() <= found.keys():
+        if not isinstance(found, dict) or not _has_parts(found, schema["properties"]):
             return AnswerInvalid(self.client.name, "answered something else than the JSON asked for")
         return found
+
+
+def _has_parts(found: Mapping[str, Any], parts: Mapping[str, Any]) -> bool:
+    """Return whether an answer has all that was asked for. null is no text: as one it would read "None"."""
+    return all(
+        name in found and (part.get("type") != "string" or isinstance(found[name], str)) for name, part in parts.items()
+    )

@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from datetime import timedelta
@@ -66,25 +66,45 @@ class EndpointClient:
     def __init__(self, name: str, settings: EndpointSettings) -> None:
         self.name = name
         self.settings = settings
-        self._key = settings.key.get_secret_value() if settings.key else None
+        # Without the line break with which files of secrets end: no header may have one.
+        self._key = settings.key.get_secret_value().strip() if settings.key else None
         self._busy_until = 0.0
         self._opening = threading.Lock()
+        self._is_closed = False
 
     def send(self, calls: Iterable[Call], *, stop: Callable[[], bool] = never) -> list[bytes | EndpointFailed]:
         """Return the body of each answer, or why there is none. Raises Stopped when `stop` returns True.
 
-        Each request leaves when `calls` yields it, while the next one is being made."""
-        with self._opening:
-            loop = self._loop
-        running = [asyncio.run_coroutine_threadsafe(self._send(call), loop) for call in calls]
+        Each request leaves when `calls` yields it, while the next one is being made. Raises EndpointBusy once the
+        client is closed: the items wait a moment, and are then done with the new settings."""
+        running: list[Future[bytes]] = []
         try:
+            for call in calls:
+                running.append(self._start(call))
             while wait_for(running, timeout=STOP_CHECK_SECONDS).not_done:
                 if stop():
                     raise Stopped
+            return [self._result(one) for one in running]
         finally:
             for one in running:
                 one.cancel()
-        return [_result(one) for one in running]
+
+    def _start(self, call: Call) -> "Future[bytes]":
+        with self._opening:
+            if self._is_closed:
+                raise self._left()
+            return asyncio.run_coroutine_threadsafe(self._send(call), self._loop)
+
+    def _result(self, done: "Future[bytes]") -> bytes | EndpointFailed:
+        try:
+            return done.result()
+        except CancelledError:
+            return self._left()
+        except EndpointFailed as error:
+            return error
+
+    def _left(self) -> EndpointBusy:
+        return EndpointBusy(self.name, "was changed by an operator", retry_after=timedelta(seconds=1))
 
     def post(self, path: str, body: Mapping[str, Any], *, stop: Callable[[], bool] = never) -> dict[str, Any]:
         """Return the JSON object that answers a JSON body. Raises EndpointFailed, Stopped."""
@@ -122,14 +142,20 @@ class EndpointClient:
                     return await asyncio.wait_for(self._once(call), limit)
                 except _Loading as loading:
                     if time.monotonic() + loading.seconds > patience:
-                        raise loading.error from None
+                        if call.is_probe:
+                            raise loading.error from None
+                        # A balancer without a server says 503 for ever; items that wait for it would never end.
+                        seconds = LOADING.total_seconds()
+                        raise EndpointAway(self.name, f"is not ready within {seconds:g} s (HTTP 503)") from None
                     await asyncio.sleep(loading.seconds)
+                except aiohttp.ClientError as error:  # before TimeoutError: a time-out of connecting is both
+                    tries += 1
+                    if tries == TRIES or isinstance(error, aiohttp.ClientConnectorError | aiohttp.ServerTimeoutError):
+                        raise EndpointAway(self.name, f"can't be reached ({type(error).__name__})") from error
                 except TimeoutError:
                     raise EndpointAway(self.name, f"did not answer within {limit:g} s") from None
-                except aiohttp.ClientError as error:
-                    tries += 1
-                    if tries == TRIES or isinstance(error, aiohttp.ClientConnectorError):
-                        raise EndpointAway(self.name, f"can't be reached ({type(error).__name__})") from error
+                except ValueError as error:  # a host that is no name, or a key that no header may have
+                    raise EndpointAway(self.name, f"can't be asked: its url or key is invalid ({error})") from error
 
     async def _once(self, call: Call) -> bytes:
         method = "GET" if call.json is None and call.form is None else "POST"
@@ -140,11 +166,12 @@ class EndpointClient:
             data=None if call.form is None else _form(call.form),
             allow_redirects=False,
         ) as answer:
+            body = await _read(answer, call.most if answer.status == 200 else MOST_REFUSAL)
             if answer.status == 200:
-                return await self._body(answer, call.most)
-            error = refusal(
-                self.name, answer.status, answer.headers, await answer.content.read(MOST_REFUSAL), key=self._key
-            )
+                if len(body) > call.most:
+                    raise AnswerInvalid(self.name, f"answered with more than {call.most:,} bytes")
+                return body
+            error = refusal(self.name, answer.status, answer.headers, body, key=self._key)
             if isinstance(error, EndpointBusy) and error.retry_after is not None:
                 seconds = error.retry_after.total_seconds()
                 if answer.status == 503:
@@ -152,25 +179,19 @@ class EndpointClient:
                 self._busy_until = max(self._busy_until, time.monotonic() + seconds)
             raise error
 
-    async def _body(self, answer: aiohttp.ClientResponse, most: int) -> bytes:
-        body = bytearray()
-        async for chunk in answer.content.iter_chunked(2**16):
-            body += chunk
-            if len(body) > most:
-                raise AnswerInvalid(self.name, f"answered with more than {most:,} bytes")
-        return bytes(body)
-
     def _require_rest(self) -> None:
         """Raise EndpointBusy while a pause lasts that the server asked for."""
         if (left := self._busy_until - time.monotonic()) > 0:
             raise EndpointBusy(self.name, "asked for a pause", retry_after=timedelta(seconds=max(1.0, left)))
 
     def close(self) -> None:
-        """Close the connections, and end the event loop; the client is of no use from then on."""
+        """End the requests on their way, the connections and the event loop; later requests are refused."""
         with self._opening:
-            if "_loop" not in self.__dict__:
+            is_open = "_loop" in self.__dict__ and not self._is_closed
+            self._is_closed = True
+            if not is_open:
                 return
-            asyncio.run_coroutine_threadsafe(self._session.close(), self._loop).result()
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
@@ -192,6 +213,13 @@ class EndpointClient:
             connector=aiohttp.TCPConnector(limit=self.settings.slots),
         )
 
+    async def _end(self) -> None:
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._session.close()
+
 
 class _Loading(Exception):
     """The server loads its model, and may serve in some seconds."""
@@ -202,13 +230,6 @@ class _Loading(Exception):
         self.seconds = seconds
 
 
-def _result(done: "Future[bytes]") -> bytes | EndpointFailed:
-    try:
-        return done.result()
-    except EndpointFailed as error:
-        return error
-
-
 def _form(fields: Form) -> aiohttp.FormData:
     form = aiohttp.FormData()
     for name, value in fields:
@@ -217,3 +238,13 @@ def _form(fields: Form) -> aiohttp.FormData:
         else:
             form.add_field(name, value)
     return form
+
+
+async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
+    """Return an answer's body, or a little more than the first `most` bytes of it."""
+    body = bytearray()
+    async for chunk in answer.content.iter_chunked(2**16):
+        body += chunk
+        if len(body) > most:
+            break
+    return bytes(body)

@@ -1,5 +1,6 @@
 """Endpoint: the base class of engines on a server of the operator's."""
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Self
@@ -8,15 +9,17 @@ from urllib.parse import urlsplit
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 from pipeline.settings.endpoints import SENT
-from workers.engines import EngineUnavailable
+from workers.engines import EngineUnavailable, Stopped
 from workers.engines.circuit_breaker import CircuitBreaker, ignore
-from workers.engines.endpoints.client import EndpointClient
-from workers.engines.endpoints.errors import EndpointFailed, ModelUnknown
+from workers.engines.endpoints.client import STOP_CHECK_SECONDS, EndpointClient
+from workers.engines.endpoints.errors import BUSY_PAUSE, EndpointBusy, EndpointFailed, ModelUnknown
 
 log = get_logger(__name__)
 
 #: Names of models that a sentence lists.
 LISTED = 8
+#: Characters of a model's name; Hugging Face allows 96, and folders may be before it.
+LONGEST_NAME = 300
 
 
 class EndpointEngine:
@@ -93,18 +96,35 @@ class EndpointEngine:
         except ModelUnknown:
             return  # not every server lists its models
         entries = listed.get("data") if isinstance(listed, dict) else None
-        names = [str(entry.get("id")) for entry in entries or () if isinstance(entry, dict)]
+        listed = entries if isinstance(entries, list) else []
+        names = [_shown(str(entry.get("id"))) for entry in listed if isinstance(entry, dict)]
         self.models = tuple(names)
         self.fault = ""
         if names and not any(_same(name, self.model) for name in names):
-            listed = ", ".join(names[:LISTED])
-            self.fault = f"the server does not list the model {self.model}; it lists {listed}"
+            self.fault = f"the server does not list the model {self.model}; it lists {', '.join(names[:LISTED])}"
             log.warning("endpoint does not list the model", endpoint=self.name, model=self.model, models=names[:20])
+
+    def rest(self, busy: EndpointBusy, *, ends: float, stop: Callable[[], bool]) -> None:
+        """Wait as long as the server asks: a part of the work is done and paid, and would be done anew with its item.
+
+        Raises `busy` if that lasts until after `ends`, in monotonic seconds, and Stopped."""
+        resumes = time.monotonic() + (busy.retry_after or BUSY_PAUSE).total_seconds()
+        if resumes > ends:
+            raise busy
+        while (left := resumes - time.monotonic()) > 0:
+            if stop():
+                raise Stopped
+            time.sleep(min(left, STOP_CHECK_SECONDS))
 
     def failed(self, error: EndpointFailed) -> None:
         """Open the breaker if the next request would fail as well."""
         if error.lasting:
             self.breaker.failed(error.reason)
+
+
+def _shown(name: str) -> str:
+    """Return a name as a page, a terminal and the database can have it: they take no NUL and no half character."""
+    return "".join(filter(str.isprintable, name[:LONGEST_NAME]))
 
 
 def _same(listed: str, model: str) -> bool:

@@ -14,7 +14,11 @@ BUSY_PAUSE = timedelta(seconds=10)
 #: Longest Retry-After that is believed.
 LONGEST_PAUSE = timedelta(hours=1)
 #: Codes and words by which servers say that the credit is spent, with the same status as "too many requests".
-QUOTA = ("insufficient_quota", "billing", "quota exceeded", "budget has been exceeded", "exceeded your current quota")
+#: A rate limit of OpenAI's has a link to /account/billing, so that word alone says nothing.
+QUOTA = (
+    *("insufficient_quota", "billing_", "billing details", "quota exceeded"),
+    *("budget has been exceeded", "exceeded your current quota"),
+)
 
 
 class EndpointFailed(EngineUnavailable):
@@ -102,8 +106,9 @@ def _said(body: bytes) -> str:
     """Return the message of an error, which is an object, a flat object or a text, by server."""
     try:
         found = json.loads(body)
-    except ValueError:
-        return " ".join(body[:MOST_QUOTED].decode("utf-8", "replace").split()) if body[:1] != b"<" else ""
+    except (ValueError, RecursionError):
+        # All of it: a key that is cut off would not be recognised.
+        return " ".join(body.decode("utf-8", "replace").split()) if body[:1] != b"<" else ""
     for _ in range(2):
         if isinstance(found, Mapping):
             found = found.get("error") or found.get("message") or found.get("detail") or ""

@@ -1,7 +1,6 @@
 """Endpoints: an operator adds a model server, has it tried again, and removes it. A key is sealed, and never shown."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -83,7 +82,7 @@ async def list_endpoints(services: Services) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "host": urlsplit(str(own.get("url", ""))).netloc,
+            "host": str(own.get("url", "")).partition("//")[2].partition("/")[0],
             "models": {use: own[use] for use in SENT if own.get(use)},
             "sent": [SENT[use] for use in SENT if own.get(use)],
             "is_stored": is_stored,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from drawn_pictures import banner, photo, picture_of
 from model_server import ModelServer, chat, refused
 from tiny_gguf import build_gguf
@@ -89,3 +90,11 @@ def test_llama_cpps_own_server_describes_a_picture(engine: Engine, tmp_path: Pat
     assert 0 < len(first["short"].text) <= LIMITS["short"]  # type: ignore[index]
     assert first != second
     assert not wrong.is_available() or wrong.models == captioner.models
+
+
+@pytest.mark.parametrize("listed", [{"data": 5}, 7, {"data": [{"id": "eyes\0\x1b[2J\ud800"}]}])
+def test_a_list_of_models_that_is_none_takes_nothing_away(engine: Engine, listed: Any) -> None:
+    with ModelServer({"/models": lambda _: web.json_response(listed)}) as server:
+        captioner = engine(server.url)
+    assert captioner.is_available()
+    assert captioner.offer().get("warning", "").isprintable()

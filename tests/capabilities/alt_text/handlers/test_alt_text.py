@@ -22,7 +22,7 @@ from capabilities.alt_text.kinds.fields import PictureInput, PictureTexts
 from pipeline.downloads.images import ImageUnreachable
 from pipeline.errors import PressroomError
 from pipeline.settings import Settings
-from workers.engines import EngineUnavailable, Stopped
+from workers.engines import EngineBusy, EngineUnavailable, Stopped
 from workers.engines.resources import Resources
 from workers.engines.tokens import Tokens
 from workers.handler import Done, Failed, Release
@@ -258,6 +258,29 @@ def test_a_model_of_another_name_is_asked_itself(redis_url: str) -> None:
         for model in ("base", "large", "base"):
             handler_of(web, engine, cache=cache, vlm={"model": model}).run([Task("r")])
     assert len(engine.seen) == 2
+
+
+def test_an_engine_that_changes_its_model_is_asked_anew(redis_url: str) -> None:
+    engine: Any = Painter()
+    with redis.Redis.from_url(redis_url) as client:
+        handler = handler_of(Web(r=png("red")), engine, cache=CaptionCache(client, keep_for=DAY))
+        for model in ("of before", "of now", "of before"):
+            engine.model = model
+            handler.run([Task("r")])
+    assert len(engine.seen) == 2
+
+
+def test_an_engine_that_an_operator_exchanges_meanwhile_still_describes_what_it_began() -> None:
+    web = Web(r=png("red"))
+    handler: Any = handler_of(web, Painter())
+    web.when_asked["r"] = lambda: setattr(handler._family, "engines", (Painter("new"),))
+
+    assert [outcome.output.engine for outcome in handler.run([Task("r")])] == ["painter"]
+
+
+def test_pictures_wait_while_an_operator_has_paused_the_only_engine() -> None:
+    with pytest.raises(EngineBusy):
+        handler_of(Web(r=png("red"))).run([Task("r")])
 
 
 def test_weights_that_were_replaced_in_their_folder_are_asked_themselves(redis_url: str, tmp_path: Path) -> None:

@@ -154,6 +154,12 @@ def test_a_list_is_sent_with_brackets_or_without(service: Service, client: Payer
     assert kind == "transcription"
 
 
+def test_openais_model_that_tells_speakers_apart_is_known(service: Service, client: Payer) -> None:
+    parts = field("model", "gpt-4o-transcribe-diarize"), field("response_format", "diarized_json")
+
+    assert stored_request(service, client.api_key, RECORDING, *parts) == "transcription"
+
+
 @pytest.mark.parametrize(
     ("parts", "param"),
     [

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from capabilities.speech.engines.endpoint import EndpointSpeech
 from capabilities.speech.voices.voices import VoiceUnknown
 from pipeline.settings import Settings
 from workers.engines import EngineUnavailable, never
-from workers.engines.endpoints.errors import AnswerInvalid, KeyRefused
+from workers.engines.endpoints.errors import AnswerInvalid, EndpointBusy, KeyRefused
 from workers.engines.family import Family
 from workers.media.audio.pcm import Pcm, encode_wav
 
@@ -88,6 +89,17 @@ def test_what_is_no_sound_or_too_short_is_an_error(engine: Engine) -> None:
             speech.speak("Good morning. " * 20, voice="house-nova")
         server.answers["/audio/speech"] = lambda _: web.Response(body=encode_wav(Pcm(bytes(48_000 * 60), 24_000)))
         with pytest.raises(AnswerInvalid, match="too much sound"):
+            speech.speak("Good morning.", voice="house-nova")
+
+
+def test_a_line_waits_for_a_server_that_takes_few_a_minute(engine: Engine) -> None:
+    busy, turns = web.json_response({"error": "busy"}, status=429, headers={"Retry-After": "1"}), count(1)
+    answers = {"/models": {}, "/audio/speech": lambda body: busy if next(turns) == 1 else say(body)}
+    with ModelServer(answers) as server:
+        speech = engine(server)
+        assert speech.speak("Good morning.", voice="house-nova").duration == timedelta(seconds=1)
+        server.answers["/audio/speech"] = refused(429, {"error": "busy"}, Retry_After="60")
+        with pytest.raises(EndpointBusy):
             speech.speak("Good morning.", voice="house-nova")
 
 

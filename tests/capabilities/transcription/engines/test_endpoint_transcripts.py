@@ -10,7 +10,7 @@ from model_server import ModelServer, refused
 from capabilities.transcription.engines import SAMPLE_RATE
 from capabilities.transcription.engines.endpoint import EndpointTranscriber
 from pipeline.settings import Settings
-from workers.engines.endpoints.errors import AnswerInvalid
+from workers.engines.endpoints.errors import AnswerInvalid, ModelUnknown
 
 SECOND = np.zeros(SAMPLE_RATE, np.int16)
 VERBOSE = {
@@ -85,6 +85,14 @@ def test_translation_has_its_own_route(engine: Engine) -> None:
         assert "language" not in server.asked[-1].body
 
 
+def test_a_server_that_can_not_translate_still_transcribes(engine: Engine) -> None:
+    with ModelServer({"/models": {}, "/audio/transcriptions": {"text": "Hello."}}) as server:
+        transcriber = engine(server)
+        with pytest.raises(ModelUnknown):
+            heard(transcriber, translate=True)
+        assert heard(transcriber)[1] == ["Hello."]
+
+
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
@@ -92,6 +100,7 @@ def test_translation_has_its_own_route(engine: Engine) -> None:
         ({"text": "Hello.", "segments": [{"text": "word " * 200, "start": 0, "end": 1}]}, "more text"),
         ({"text": "Hello.", "noise": "x" * 100_000}, "more than 73,728 bytes"),
         ({"text": "Hello.", "segments": [{"start": "soon"}]}, "can't be read"),
+        ({"text": "Hello.", "segments": [{"start": 10**400}]}, "can't be read"),
         ({"text": "Hello.", "segments": "all"}, "can't be read"),
     ],
 )

@@ -15,6 +15,7 @@ import pytest
 from waiting import wait_for
 
 from capabilities.transcription.engines import SAMPLE_RATE, Recognition
+from capabilities.transcription.handlers import long
 from capabilities.transcription.handlers.progress import SUFFIX
 from capabilities.transcription.handlers.stream import TranscriptionStreamHandler
 from capabilities.transcription.handlers.transcription import DECODING_LIMIT, TranscriptionHandler
@@ -509,3 +510,21 @@ def test_silence_costs_nothing() -> None:
     outcome, document = carry_out(handler(Listener()), Item(wav(0, 0, 0)))
 
     assert (outcome.credits, document["credits_used"], document["text"]) == (0, 0, "")
+
+
+def test_a_recording_waits_while_an_operator_has_paused_the_only_engine() -> None:
+    for language in (None, "de"):
+        with pytest.raises(EngineBusy):
+            handler().run([Item(wav(1), language=language)])  # type: ignore[list-item]
+
+
+def test_a_download_that_goes_on_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
+    item: Any = Item(b"")
+    item.moved, item.keep_upload = 0.0, lambda field, file: None
+    stops: list[bool] = []
+    monkeypatch.setattr(long, "download_recording", lambda *_, stop, max_bytes: stops.append(stop()))
+    made: Any = long.LongTranscriptionHandler(Resources(Settings()), family=Engines())  # type: ignore[arg-type]
+
+    with made._downloaded(item, "https://example.org/episode.mp3"):
+        assert stops == [False]
+        assert item.moved > 0

@@ -86,6 +86,7 @@ def test_a_field_that_the_server_refuses_is_not_sent_again(
     [
         (chat("A dog, I think."), "something else than the JSON asked for"),
         (chat({"long": "A dog."}), "something else than the JSON asked for"),
+        (chat('{"short": null}'), "something else than the JSON asked for"),
         (chat('{"short": "A d', finish="length"), "broke off after 60 tokens"),
         ({"choices": []}, "without a message"),
         (web.Response(text="<html>Sign in</html>"), "something else than JSON"),

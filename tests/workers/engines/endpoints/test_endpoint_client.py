@@ -1,14 +1,17 @@
 """The client of endpoints: limits, refusals of each dialect, and no word of the key."""
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from aiohttp import web
 from model_server import KEY, ModelServer, refused
+from waiting import wait_for
 
 from pipeline.settings.endpoints import EndpointSettings
 from workers.engines import Stopped
@@ -35,7 +38,7 @@ def _client() -> Iterator[Client]:
     made: list[EndpointClient] = []
 
     def make(server: ModelServer, **settings: Any) -> EndpointClient:
-        made.append(EndpointClient("house", EndpointSettings(url=server.url, key=KEY, **settings)))
+        made.append(EndpointClient("house", EndpointSettings(**{"url": server.url, "key": KEY, **settings})))
         return made[-1]
 
     yield make
@@ -51,6 +54,7 @@ def _client() -> Iterator[Client]:
         (402, {"message": "pay"}, QuotaSpent),
         (429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}, QuotaSpent),
         (429, {"error": {"code": 429, "message": "slow down"}}, EndpointBusy),
+        (429, {"error": {"message": "Limit: 3 / min. See openai.com/account/billing"}}, EndpointBusy),
         (404, {"error": "model 'x' not found"}, ModelUnknown),
         (400, {"object": "error", "message": "context too long", "code": 400}, RequestRefused),
         (500, "<html>oops</html>", EndpointAway),
@@ -67,6 +71,14 @@ def test_each_refusal_is_told_apart_without_the_key(
     assert KEY not in found.message
 
 
+def test_a_key_ends_without_its_line_break_and_one_that_no_header_may_have_is_an_error(client: Client) -> None:
+    with ModelServer({PATH: {}}, key=KEY) as server:
+        assert client(server, key=f"{KEY}\n").post(PATH, {}) == {}
+        with pytest.raises(EndpointAway, match="its url or key is invalid") as error:
+            client(server, key=f"{KEY}\0").post(PATH, {})
+    assert KEY not in error.value.message
+
+
 def test_a_pause_that_the_server_asks_for_holds_later_requests(client: Client) -> None:
     with ModelServer({PATH: refused(429, {}, Retry_After="7")}) as server:
         house = client(server)
@@ -79,6 +91,29 @@ def test_a_pause_that_the_server_asks_for_holds_later_requests(client: Client) -
     assert timedelta(seconds=5) < second.retry_after <= timedelta(seconds=7)
 
 
+def test_a_refusal_is_read_to_its_end_whatever_it_is(client: Client) -> None:
+    async def in_two_parts(request: Any) -> web.Response:
+        async def parts() -> Any:
+            yield b'{"error": {"message": "no '
+            await asyncio.sleep(0.1)
+            yield b'response_format here"}}'
+
+        return web.Response(status=400, body=parts())
+
+    answers = {
+        "/parts": in_two_parts,
+        "/deep": web.Response(status=400, text="[" * 60_000),
+        "/key": web.Response(status=400, text="x" * 196 + KEY),
+    }
+    with ModelServer(answers) as server:
+        parts, deep, key = client(server).send([Call(path, json={}) for path in answers])
+    assert isinstance(parts, RequestRefused)
+    assert parts.said == "no response_format here"
+    assert isinstance(deep, RequestRefused)
+    assert isinstance(key, RequestRefused)
+    assert KEY[:4] not in key.message
+
+
 def test_a_server_that_loads_its_model_is_waited_for(client: Client) -> None:
     answers = iter([503, 503, 200])
 
@@ -88,6 +123,13 @@ def test_a_server_that_loads_its_model_is_waited_for(client: Client) -> None:
     with ModelServer({PATH: loading}) as server:
         assert client(server).post(PATH, {}) == {"text": "Loading model"}
         assert len(server.asked) == 3
+
+
+def test_a_server_that_never_has_its_model_is_away(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.engines.endpoints.client.LOADING", timedelta(seconds=1))
+    with ModelServer({PATH: refused(503, "no healthy upstream", Retry_After="0.5")}) as server:
+        (found,) = client(server).send([Call(PATH, json={})])
+    assert isinstance(found, EndpointAway)
 
 
 def test_a_probe_waits_neither_for_a_model_nor_for_a_slow_server(client: Client) -> None:
@@ -120,11 +162,33 @@ def test_an_answer_that_is_late_too_long_or_no_json_is_an_error(client: Client) 
     assert "more than 1,000 bytes" in long.message
 
 
+def test_a_server_that_lets_nobody_in_is_told_from_one_that_is_slow(client: Client) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.socket() as first, socket.socket() as second:
+        for other in (first, second):
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        url = f"http://127.0.0.1:{full.getsockname()[1]}/v1"
+        with ModelServer() as server, pytest.raises(EndpointAway, match="can't be reached"):
+            client(server, url=url, connect_seconds=0.2).post(PATH, {})
+
+
 def test_stopping_ends_the_request(client: Client) -> None:
     with ModelServer({PATH: {}}, seconds=600) as server:
         began = time.monotonic()
         with pytest.raises(Stopped):
             client(server).send([Call(PATH, json={})], stop=lambda: time.monotonic() > began + 0.2)
+
+
+def test_who_waits_when_the_client_is_closed_is_told_to_come_back(client: Client) -> None:
+    with ModelServer({PATH: {}}, seconds=600) as server, ThreadPoolExecutor() as threads:
+        house = client(server)
+        waiting = threads.submit(house.send, [Call(PATH, json={})])
+        wait_for(lambda: server.asked)
+        house.close()
+        (found,) = waiting.result(timeout=5)
+        with pytest.raises(EndpointBusy, match="was changed by an operator"):
+            house.send([Call(PATH, json={})])
+    assert isinstance(found, EndpointBusy)
 
 
 def test_as_many_requests_run_at_once_as_the_operator_allows(client: Client) -> None:

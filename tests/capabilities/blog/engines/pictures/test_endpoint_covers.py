@@ -1,7 +1,11 @@
 """Covers by an endpoint."""
 
+import asyncio
 import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
 from typing import Any
 
 import pytest
@@ -80,6 +84,15 @@ def test_a_server_that_asks_for_a_pause_has_the_post_wait(server: ModelServer, p
     assert painter.is_available()
 
 
+def test_of_a_server_that_takes_two_at_once_no_picture_is_asked_for_in_vain(
+    server: ModelServer, painter: EndpointPainter
+) -> None:
+    busy, turns = web.json_response({"error": "busy"}, status=429, headers={"Retry-After": "1"}), count(1)
+    server.answers[PATH] = lambda _: busy if next(turns) == 3 else drawing()
+    assert all(isinstance(one, Painted) for one in painter.paint(BRIEF, count=3))
+    assert len(sizes(server)) == 4
+
+
 def test_a_refused_prompt_is_told(server: ModelServer, painter: EndpointPainter) -> None:
     server.answers[PATH] = refused(400, {"error": {"message": "content policy", "code": "moderation_blocked"}})
     assert isinstance(painter.paint(BRIEF, count=1)[0], RequestRefused)
@@ -87,3 +100,21 @@ def test_a_refused_prompt_is_told(server: ModelServer, painter: EndpointPainter)
     server.answers[PATH] = refused(500, {"error": "out of memory"})
     assert isinstance(painter.paint(BRIEF, count=1)[0], EndpointAway)
     assert not painter.is_available()
+
+
+def test_posts_that_are_painted_at_once_learn_the_same(server: ModelServer, painter: EndpointPainter) -> None:
+    both = asyncio.Barrier(2)
+
+    async def only(body: Any) -> Any:
+        said = "response_format" if "response_format" in body else "size" if body["size"] == "1216x640" else None
+        if said is None:
+            return web.json_response(drawing())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(both.wait(), 2)
+        return web.json_response({"error": {"message": f"Invalid: {said}"}}, status=400)
+
+    server.answers[PATH] = only
+    with ThreadPoolExecutor() as threads:
+        made = list(threads.map(lambda _: painter.paint(BRIEF, count=1)[0], range(2)))
+    assert all(isinstance(one, Painted) for one in made)
+    assert sizes(server)[4:] == ["1536x1024"] * 2
