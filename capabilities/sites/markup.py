@@ -7,9 +7,14 @@ from html import escape, unescape
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-IMAGE = re.compile(r"<img\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
+# Anybody may write a post: each pattern takes time in proportion to it, also where tags and quotes are not closed.
+IMAGE = re.compile(r"<img\b(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"\s([\w:-]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'>]+))?")
-TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+TAGS = re.compile(
+    r"<(script|style)\b.*?(?:</\1>|\Z)|<!--.*?(?:-->|\Z)"
+    r"|<[^\s<>](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>|<[^\s<>][^<>]*+>",
+    re.IGNORECASE | re.DOTALL,
+)
 #: WordPress names a picture's smaller sizes photo-300x200.jpg, and the one that it shrank photo-scaled.jpg.
 SIZE = re.compile(r"(?:-\d+x\d+|-scaled)(?=\.\w+$)")
 #: The class that the block editor gives a picture of the media library.
@@ -26,9 +31,12 @@ CAMERA_NAME = re.compile(
 BLOCK_END = re.compile(
     r"</(?:p|div|h[1-6]|li|blockquote|figcaption|t[dhr]|pre|section|article)\s*>|<br\s*/?>", re.IGNORECASE
 )
-HEADING = re.compile(r"<(h[23])\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
-#: Characters of a post around a picture that a model is told, before and after it.
+HEADING = re.compile(r"<(h[23])\b[^<>]*>((?:(?!<h[23]\b).)*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
+#: Longest text that may be the name of a file.
+MAX_FILE_NAME = 255
+#: Characters of a post around a picture that a model is told, before and after it, and those of its HTML that are read.
 CONTEXT = 600
+REACH = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +91,24 @@ def images(html: str) -> Iterator[Image]:
 
 def plain_url(url: str) -> str:
     """Return a picture's URL without its scheme, query and size, to compare."""
-    parts = urlsplit(url.strip())
-    return parts.netloc.lower() + SIZE.sub("", unquote(parts.path))
+    host, path = _split(url.strip())
+    return host.lower() + SIZE.sub("", unquote(path))
+
+
+def file_name(url: str) -> str:
+    """Return the name of a picture's file."""
+    return unquote(_split(url)[1]).rpartition("/")[2]
 
 
 def is_missing(alt: str | None, url: str = "") -> bool:
     """Return whether an alternative text says nothing: it is empty, or the name of a file."""
     text = (alt or "").strip()
+    if len(text) > MAX_FILE_NAME:
+        return False
     name = SUFFIX.sub("", text)
     if not text or CAMERA_NAME.fullmatch(name) or (name != text and " " not in name):
         return True
-    stem = unquote(urlsplit(url).path).rpartition("/")[2].rpartition(".")[0]
+    stem = file_name(url).rpartition(".")[0]
     # A name of one word, such as Harbour for harbour.jpg, may have been meant.
     return bool(re.search(r"[\d_-]", stem)) and _letters(SIZE.sub("", stem)) == _letters(text)
 
@@ -115,7 +130,8 @@ def headings_of(html: str) -> list[str]:
 
 def around(html: str, image: Image) -> str:
     """Return the words of a post before and after a picture."""
-    before, after = text_of(html[: image.start]), text_of(html[image.start + len(image.text) :])
+    end = image.start + len(image.text)
+    before, after = text_of(html[max(0, image.start - REACH) : image.start]), text_of(html[end : end + REACH])
     return f"{before[-CONTEXT:]} {after[:CONTEXT]}".strip()
 
 
@@ -162,6 +178,15 @@ def is_same_text(now: Any, sent: Any) -> bool:
     if isinstance(sent, list):
         return isinstance(now, list) and sorted(map(str.casefold, now)) == sorted(map(str.casefold, sent))
     return now == sent or (isinstance(now, str) and isinstance(sent, str) and _bare(now) == _bare(sent) > "")
+
+
+def _split(url: str) -> tuple[str, str]:
+    """Return the host and the path of a URL; one that can't be read, such as http://[site]/a.jpg, is all path."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", url
+    return parts.netloc, parts.path
 
 
 def _bare(text: str) -> str:

@@ -5,11 +5,10 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from capabilities.sites.changes import NewChange
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost
-from capabilities.sites.markup import NUMBER, around, images, is_missing, plain_url, text_of
+from capabilities.sites.markup import NUMBER, around, file_name, images, is_missing, plain_url, text_of
 from capabilities.sites.parts import NEEDED
 
 #: Posts of one picture whose `alt` is filled; a logo may stand in thousands.
@@ -129,8 +128,7 @@ def _change(picture: SitePicture, uses: Sequence[Use]) -> NewChange | None:
     lacks = is_missing(picture.alt_text, picture.url)
     if not lacks and not lacking:
         return None
-    name = unquote(urlsplit(picture.url).path).rpartition("/")[2]
-    about: dict[str, Any] = {"url": picture.url, "name": name, "posts": lacking}
+    about: dict[str, Any] = {"url": picture.url, "name": file_name(picture.url), "posts": lacking}
     if uses:
         about |= {"page": uses[0].title, "page_url": uses[0].url, "context": uses[0].context}
     if not lacks:

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 
 from capabilities.sites.changes import Change
-from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePost, Values
+from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.feeds import Episode
-from capabilities.sites.markup import put_back, replaced
-from capabilities.sites.working.finding import mentioned
+from capabilities.sites.markup import headings_of, images, is_missing, put_back, replaced, text_of
+from capabilities.sites.working.finding import Uses, mentioned
 from capabilities.sites.working.writing import Field, Outcome, PlainField, Plan, PostAlts
 
 
@@ -127,3 +127,31 @@ def test_a_heading_of_two_sentences_is_a_chapter_and_one_that_is_not_heard_costs
 
 def test_tags_of_the_sites_own_list_are_found_as_whole_words() -> None:
     assert mentioned("The ferry and the Ferry race in C++", ["Race", "ferry", "car", "C++"]) == ["ferry", "Race", "C++"]
+
+
+@pytest.mark.parametrize("text", ["<img ", "<img \"<img '", "<script", "<!--", "<", "<a", "<h2>", "<h2 ", "1"])
+def test_unclosed_markup_does_not_stop_a_sweep_for_hours(text: str) -> None:
+    html = text * 200_000
+
+    assert list(images(html)) == []
+    assert headings_of(html) == []
+    assert len(text_of(html)) <= len(html)
+    assert not is_missing(f"{html}x")
+
+
+def test_tags_are_told_from_signs_and_their_quotes_are_kept_together() -> None:
+    html = "<!-- wp:x {\"a\": \"<b>\"} -->5 < 6 <p title='a > b'>boats</p><script>'<p>'</script> I <3 you"
+
+    assert text_of(html) == "5 < 6 boats I <3 you"
+
+
+@pytest.mark.parametrize("url", ["http://[site]/boat-1.jpg", "//[boat-1.jpg", "http://a\u2100b/boat-1.jpg"])
+def test_a_picture_whose_address_can_not_be_read_lacks_a_text_like_any_other(url: str) -> None:
+    uses = Uses()
+    post = SitePost("posts/7", "", "", is_published=True, values={"content": f'<img src="{url}" alt="">'})
+
+    uses.add(post)
+
+    (use,) = uses.of(SitePicture("media/1", url, ""))
+    assert use.lacks_alt
+    assert is_missing("boat-1", url)
