@@ -110,15 +110,15 @@ def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | Non
 # The sweep's statements.
 
 
-def claim_run() -> Statement[Run | None]:
-    """Take the run that has waited longest, until `renew` or `put_back`."""
+def claim_run(states: Sequence[str] = WORKING) -> Statement[Run | None]:
+    """Take the run in one of some states that has waited longest, until `renew` or `put_back`."""
     return Statement(
         SQL(
             "UPDATE site_run SET due_at = now() + %(claim)s WHERE id = (SELECT id FROM site_run WHERE fault IS NULL"
-            " AND state = ANY(%(working)s) AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
+            " AND state = ANY(%(states)s) AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
             " RETURNING {}"
         ).format(RUN),
-        {"claim": CLAIM, "working": list(WORKING)},
+        {"claim": CLAIM, "states": list(states)},
         row_of(Run),
         repeatable=False,
     )
@@ -136,9 +136,11 @@ def renew(run: Run) -> Statement[bool]:
 def put_back(run: Run, after: timedelta, fault: str | None = None) -> Statement[bool]:
     """Give a run back: it goes on after a time, or, with a fault, when somebody asks for it.
 
-    A run that has moved on meanwhile, such as to be undone, goes on at once."""
+    A run that is to be undone meanwhile goes on at once."""
     return Statement(
-        "UPDATE site_run SET due_at = now() + CASE WHEN state = %(state)s THEN %(after)s ELSE interval '0' END,"
+        # Another sweep may be at work on one that our step has moved on.
+        "UPDATE site_run SET due_at = CASE WHEN state = %(state)s THEN now() + %(after)s"
+        " WHEN state = 'undoing' THEN now() ELSE due_at END,"
         " fault = CASE WHEN state = %(state)s THEN %(fault)s ELSE fault END WHERE id = %(run)s RETURNING id",
         {"run": run.id, "state": run.state, "after": after, "fault": fault},
         bool,

@@ -18,7 +18,7 @@ import aiohttp
 
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange
-from capabilities.sites.connectors.trouble import SiteTrouble
+from capabilities.sites.connectors.trouble import MOST_PAGES, SiteTrouble, too_many
 from capabilities.sites.markup import IMAGE, images, is_missing
 from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
@@ -155,12 +155,14 @@ class Ghost(Connector):
     async def _list(self) -> AsyncIterator[tuple[str, list[Mapping[str, Any]]]]:
         """Yield the posts and then the pages, a hundred at a time, with their kind."""
         for kind in POST_TYPES:
-            page: int | None = 1
-            while page is not None:
+            for page in range(1, MOST_PAGES + 1):
                 query = f"limit={PER_PAGE}&page={page}&include=tags&formats=html,lexical&order=published_at%20desc"
                 said = await self._ask("GET", f"{kind}/?{query}")
                 yield kind, said[kind]
-                page = said["meta"]["pagination"]["next"]
+                if said["meta"]["pagination"]["next"] is None:
+                    break
+            else:
+                raise too_many(kind, MOST_PAGES * PER_PAGE)
 
     async def _read(self, place: str) -> Mapping[str, Any] | None:
         said = await self._ask("GET", f"{place}/?include=tags&formats=html,lexical", missing=True)

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange, Reply
-from capabilities.sites.connectors.trouble import SiteTrouble
+from capabilities.sites.connectors.trouble import MOST_PAGES, SiteTrouble, too_many
 from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
 
@@ -153,12 +153,12 @@ class WordPress(Connector):
 
     async def _pages(self, path: str) -> AsyncIterator[list[Mapping[str, Any]]]:
         """Yield the pages of a list."""
-        page, last = 1, 1
-        while page <= last:
+        for page in range(1, MOST_PAGES + 1):
             reply = await self._list(f"{path}&per_page={PER_PAGE}&page={page}")
-            last = int(reply.headers.get("X-WP-TotalPages", 0))
             yield reply.content
-            page += 1
+            if page >= int(reply.headers.get("X-WP-TotalPages", 0)):
+                return
+        raise too_many(path.partition("?")[0].rpartition("/")[2], MOST_PAGES * PER_PAGE)
 
     async def _list(self, path: str) -> Reply:
         reply = await self._ask("GET", path, missing=True)

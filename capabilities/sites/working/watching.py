@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from psycopg import DataError
+
 from capabilities.index_check.kinds.index_check import IndexCheck, IndexSubmit
 from capabilities.index_check.monitors.monitor import add_monitor
 from capabilities.index_check.requests.request import IndexCheckRequest
@@ -47,6 +49,9 @@ class SiteWatch:
             except PressroomError as error:
                 log.warning("site not watched", site=str(site.id), code=error.code)
                 watched = {**(site.watched or {}), "note": error.message}
+            except DataError as error:
+                log.exception("site not watched", site=str(site.id))
+                watched = {**(site.watched or {}), "note": f"The site's texts can't be stored: {str(error)[:200]}"}
             if watched != site.watched:
                 database.run(note_watched(site, watched))
             looked += 1

@@ -1,13 +1,14 @@
 """Each connector passes the suite; WordPress's refusals are told in one line."""
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import pytest
 from connector_suite import ConnectorSuite, With
 from sites_fixtures import picture
-from web_server import WebServer, web_server
+from web_server import Answer, WebServer, reply, web_server
 from wordpress_site import WordPress, image_block
 
 from capabilities.sites.connectors import open_connector, wordpress
@@ -147,8 +148,6 @@ def test_a_user_who_may_write_nothing_is_told_by_the_abilities(site_wordpress: W
     ],
 )
 def test_what_is_no_rest_api_is_told_in_one_line(status: int, body: bytes, code: str, said: str) -> None:
-    from web_server import Answer, reply
-
     with web_server() as site:
         site.say("/wp-json/", Answer(reply(status, body, {"Content-Type": "text/html"})))
         site.serve("/", b"<html></html>", "text/html")
@@ -157,6 +156,50 @@ def test_what_is_no_rest_api_is_told_in_one_line(status: int, body: bytes, code:
     assert trouble.code == code
     assert said in trouble.message
     assert "\n" not in trouble.message
+
+
+LOGIN = {"user": "u", "password": "p"}
+
+
+def rest_api(site: WebServer, facts: SiteFacts | None = None, **answers: Any) -> With:
+    """Serve JSON by the end of its path, as WordPress's REST API would; return what opens that."""
+    site.serve("/wp-json/", b'{"namespaces": []}', "application/json")
+    for name, answer in answers.items():
+        headers = {"X-WP-TotalPages": "999999999"}
+        site.serve(f"/wp-json/wp/v2/{name}", json.dumps(answer).encode(), "application/json", **headers)
+    return run_with("wordpress", site.url(""), LOGIN, facts or SiteFacts(root=site.url("/wp-json/")))
+
+
+@pytest.mark.parametrize("users", [[], None, "x", {"capabilities": 7}, {"capabilities": {"manage_options": True}}])
+def test_json_of_another_form_is_told_in_one_line(users: Any) -> None:
+    with web_server() as site:
+        site.serve("/wp-json/wp/v2/users/me", json.dumps(users).encode(), "application/json")
+        trouble = refusal(rest_api(site, settings=[]))
+
+    assert trouble.code in ("site_unreadable", "site_no_json")
+    assert "\n" not in trouble.message
+
+
+def test_a_message_of_a_site_is_shown_in_one_line_that_a_row_can_hold() -> None:
+    with web_server() as site:
+        told = {"code": "no", "message": "Not\x00 \ud800\nnow"}
+        site.say("/wp-json/wp/v2/posts/1", Answer(reply(403, json.dumps(told).encode(), {})))
+        trouble = refusal(rest_api(site), lambda opened: opened.read("posts/1"))
+
+    assert "refuses this: Not   now (no)." in trouble.message
+
+
+def test_a_list_without_an_end_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wordpress, "MOST_PAGES", 3)
+
+    async def read(opened: Connector) -> int:
+        return len([part async for part in opened.list_pictures()])
+
+    with web_server() as site:
+        trouble = refusal(rest_api(site, media=[]), read)
+        assert len(site.asked) == 3
+
+    assert trouble.code == "site_too_large"
 
 
 def test_a_redirect_is_not_followed_with_the_password() -> None:

@@ -14,9 +14,12 @@ from wordpress_site import WordPress, image_block
 
 from capabilities.sites import runs
 from capabilities.sites.changes import list_changes, review
+from capabilities.sites.chores import chores
 from capabilities.sites.commands.reviewing import read_decisions
+from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.connectors.wordpress import WordPress as Connector
 from capabilities.sites.runs import Run
+from pipeline.database import Statement
 from pipeline.database.database import DatabaseUnavailable
 from pipeline.errors import InvalidRequest
 
@@ -341,6 +344,62 @@ def test_a_plug_in_that_refuses_one_write_fails_that_picture_alone(
     (failed,) = system.database.run(list_changes(run.id, states=["failed"]))
     assert "Media are locked. (not_now)" in str(failed.note)
     assert site_wordpress.alt_text(first) == ""
+
+
+def test_a_language_that_is_none_stops_the_run_with_one_line(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress
+) -> None:
+    add_site()
+    site_wordpress.add_picture("boat1.jpg", picture(1))
+
+    assert "should be a language code" in str(begin(system, language="!").fault)
+
+
+def test_a_site_that_asks_for_a_pause_of_a_month_is_asked_again_within_an_hour(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_site()
+    busy = SiteTrouble("Busy.", code="site_unavailable", passes=True, after=timedelta(days=30))
+
+    async def refuse(site: Connector) -> Any:
+        raise busy
+
+    monkeypatch.setattr(Connector, "look_up", refuse)
+    system.database.run(runs.start_run(system.site().id, "alt_text", {}))
+    system.step()
+
+    (row,) = system.database.run(Statement("SELECT fault, due_at - now() AS pause FROM site_run"))
+    assert (row["fault"], row["pause"] < timedelta(hours=1.1)) == (None, True)
+
+
+def test_accepted_texts_are_written_while_another_site_is_read(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress
+) -> None:
+    add_site()
+    medium = site_wordpress.add_picture("boat1.jpg", picture(1))["id"]
+    run = begin(system)
+    system.database.run(review(run.id, {one.id: one.proposed for one in system.database.run(list_changes(run.id))}))
+    system.database.run(runs.move(run.id, of=["review"], to="writing"))
+    found = chores(system.settings)
+
+    assert found["site_reading"](system.database) == 0
+    assert found["site_writing"](system.database) > 0
+    assert site_wordpress.alt_text(medium) == "A boat called boat1"
+
+
+def test_a_step_that_moves_a_run_on_leaves_it_to_the_sweep_that_has_taken_it_since(
+    add_site: Callable[..., Ran], system: System
+) -> None:
+    add_site()
+    system.database.run(runs.start_run(system.site().id, "alt_text", {}))
+    found = system.database.run(runs.claim_run())
+    assert found is not None
+    system.database.run(runs.move(found.id, of=["finding"], to="proposing"))
+    assert system.database.run(runs.claim_run()) is not None
+
+    system.database.run(runs.put_back(found, timedelta()))
+
+    assert system.database.run(runs.claim_run()) is None
 
 
 def test_an_account_without_credits_is_told_and_nothing_is_written(
