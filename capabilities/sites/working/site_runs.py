@@ -13,6 +13,7 @@ from capabilities.sites.changes import (
     accept_in_posts,
     add_changes,
     count_changes,
+    leave_out_unsubmitted,
     list_changes,
     list_unsubmitted,
 )
@@ -25,7 +26,7 @@ from capabilities.sites.working.proposing import settle, submit_pictures, submit
 from capabilities.sites.working.writing import Field, PostAlts, Writer
 from models.sites import WORKING
 from pipeline.database import Database
-from pipeline.errors import PressroomError, RateLimitExceeded
+from pipeline.errors import InsufficientCredits, KeyCreditsUsed, PressroomError, RateLimitExceeded
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 
@@ -126,8 +127,16 @@ class SiteRuns:
         return AT_ONCE
 
     async def _propose(self, database: Database, run: Run, site: Site) -> timedelta:
-        if await self._submit(database, run, site) or settle(database, run, site):
+        # Outputs first: they are paid for, and jobs are not kept for ever.
+        if settle(database, run, site):
             return AT_ONCE
+        try:
+            if await self._submit(database, run, site):
+                return AT_ONCE
+        except (InsufficientCredits, KeyCreditsUsed) as refused:
+            # New posts of a watch wait for credits instead.
+            if run.options.get("watch") or not database.run(leave_out_unsubmitted(run.id, refused.message)):
+                raise
         if database.run(list_changes(run.id, states=["found"], limit=1)):
             return LOOK
         if (bound := run.options.get("at_least")) is not None:

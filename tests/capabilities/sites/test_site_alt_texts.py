@@ -22,6 +22,7 @@ from capabilities.sites.runs import Run
 from pipeline.database import Statement
 from pipeline.database.database import DatabaseUnavailable
 from pipeline.errors import InvalidRequest
+from pipeline.settings import Settings
 
 Pressroom = Callable[..., Ran]
 
@@ -414,6 +415,26 @@ def test_an_account_without_credits_is_told_and_nothing_is_written(
 
     assert "credits" in str(run.fault)
     assert site_wordpress.alt_text(medium) == ""
+
+
+def test_what_is_paid_for_is_reviewed_where_the_credits_do_not_reach_for_all(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    add_site()
+    media = [site_wordpress.add_picture(f"boat{n}.jpg", picture(n))["id"] for n in (1, 2, 3)]
+    monkeypatch.setenv("PRESSROOM_CAPTIONING__MAX_IMAGES", "1")
+    system.settings = Settings(data=system.settings.data)
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE account SET available = 1")
+
+    run = begin(system)
+
+    assert (run.state, run.fault) == ("review", None)
+    changes = system.database.run(list_changes(run.id))
+    assert [one.state for one in changes] == ["proposed", "failed", "failed"]
+    assert "Top up the account" in str(changes[1].note)
+    assert states(system, write(system, run))[f"media/{media[0]}"] == "written"
 
 
 def test_a_text_that_stands_in_a_post_is_taken_for_the_library_free_of_charge(
