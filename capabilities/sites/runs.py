@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 from psycopg.types.json import Jsonb
 
-from models.sites import OPEN, WORKING
+from models.sites import OPEN, RUN_STATES, WORKING
 from pipeline.database import SQL, Statement, columns, row_of, rows_of
 
 Task = Literal["alt_text", "posts"]
@@ -58,11 +58,14 @@ def read_run(run_id: UUID) -> Statement[Run | None]:
     return Statement(SQL("SELECT {} FROM site_run WHERE id = %(id)s").format(RUN), {"id": run_id}, row_of(Run))
 
 
-def list_runs(site_id: UUID, *, limit: int = 20) -> Statement[list[Run]]:
+def list_runs(site_id: UUID, *, states: Sequence[str] = RUN_STATES, limit: int = 20) -> Statement[list[Run]]:
     """Read the runs of a site, newest first."""
     return Statement(
-        SQL("SELECT {} FROM site_run WHERE site_id = %(site)s ORDER BY created_at DESC LIMIT %(limit)s").format(RUN),
-        {"site": site_id, "limit": limit},
+        SQL(
+            "SELECT {} FROM site_run WHERE site_id = %(site)s AND state = ANY(%(states)s)"
+            " ORDER BY created_at DESC LIMIT %(limit)s"
+        ).format(RUN),
+        {"site": site_id, "states": list(states), "limit": limit},
         rows_of(Run),
     )
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +65,7 @@ class Uses:
 async def find_pictures(site: Connector, options: Mapping[str, Any]) -> AsyncIterator[list[NewChange]]:
     """Yield the pictures that lack a text, a part of the library at a time.
 
-    `options`: `posts` (targets; empty: all) that have to show them."""
+    `options`: `posts` (targets; empty: all) that have to show them; no other post is changed then."""
     uses, named = Uses(), set(options.get("posts") or ())
     async for posts in site.list_posts():
         for post in posts:
@@ -73,7 +73,7 @@ async def find_pictures(site: Connector, options: Mapping[str, Any]) -> AsyncIte
     async for pictures in site.list_pictures():
         found = [(one, uses.of(one)) for one in pictures]
         wanted = [(one, of) for one, of in found if not named or named & {use.post for use in of}]
-        yield [change for one, of in wanted if (change := _change(one, of)) is not None]
+        yield [change for one, of in wanted if (change := _change(one, of, named)) is not None]
 
 
 async def find_posts(site: Connector, options: Mapping[str, Any], facts: SiteFacts) -> AsyncIterator[list[NewChange]]:
@@ -81,6 +81,7 @@ async def find_posts(site: Connector, options: Mapping[str, Any], facts: SiteFac
 
     `options`: `parts` (fields of posts), `posts` (targets or addresses; empty: all)."""
     named = set(options.get("posts") or ())
+    left = set(named)
     async for posts in site.list_posts():
         chosen = [one for one in posts if (named & {one.target, one.url} if named else one.is_published)]
         yield [
@@ -89,6 +90,9 @@ async def find_posts(site: Connector, options: Mapping[str, Any], facts: SiteFac
             for part in options["parts"]
             if NEEDED[part] in facts.abilities and _lacks(post, part)
         ]
+        left -= {name for one in chosen for name in (one.target, one.url)}
+        if named and not left:
+            return  # new posts are the first of a list, which may have hundreds of parts
 
 
 def _part(post: SitePost, part: str, facts: SiteFacts) -> NewChange:
@@ -123,8 +127,8 @@ def _lacks(post: SitePost, part: str) -> bool:
     return not found or (part == "categories" and [name.casefold() for name in found] == [UNCATEGORIZED])
 
 
-def _change(picture: SitePicture, uses: Sequence[Use]) -> NewChange | None:
-    lacking = list(dict.fromkeys(use.post for use in uses if use.lacks_alt))
+def _change(picture: SitePicture, uses: Sequence[Use], named: Set[str]) -> NewChange | None:
+    lacking = list(dict.fromkeys(use.post for use in uses if use.lacks_alt and (not named or use.post in named)))
     lacks = is_missing(picture.alt_text, picture.url)
     if not lacks and not lacking:
         return None

@@ -11,7 +11,7 @@ from capabilities.sites.changes import Change
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.feeds import Episode
 from capabilities.sites.markup import headings_of, images, is_missing, put_back, replaced, text_of
-from capabilities.sites.working.finding import Uses, mentioned
+from capabilities.sites.working.finding import Uses, find_posts, mentioned
 from capabilities.sites.working.writing import Field, Outcome, PlainField, Plan, PostAlts
 
 
@@ -155,3 +155,19 @@ def test_a_picture_whose_address_can_not_be_read_lacks_a_text_like_any_other(url
     (use,) = uses.of(SitePicture("media/1", url, ""))
     assert use.lacks_alt
     assert is_missing("boat-1", url)
+
+
+def test_a_list_is_read_no_further_than_to_the_posts_that_were_named() -> None:
+    class Site(Memory):
+        async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
+            for number in (2, 1, 0):
+                assert number, "nobody asks for it"
+                values = {"content": "", "excerpt": ""}
+                yield [SitePost(f"posts/{number}", "", f"/{number}", is_published=True, values=values)]
+
+    async def find() -> list[str]:
+        options = {"parts": ["excerpt"], "posts": ["posts/2", "/1"]}
+        found = find_posts(Site(), options, SiteFacts(abilities=("excerpt",)))
+        return [one.target async for some in found for one in some]
+
+    assert asyncio.run(find()) == ["posts/2", "posts/1"]
