@@ -190,5 +190,8 @@ def read_address(text: str) -> str:
 
 
 def name_of(url: str) -> str:
-    """Return the name of a site that was given none: its host."""
-    return url.partition("://")[2].partition("/")[0].removeprefix("www.")[:MAX_NAME]
+    """Return the name of a site that was given none: its host, and its path, since a host may have several sites.
+
+    A site takes the place of one of the same name."""
+    name = url.partition("://")[2].removeprefix("www.").rstrip("/")
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME // 2]}…{name[1 - MAX_NAME // 2 :]}"

@@ -30,7 +30,7 @@ def add(
     ghost: Annotated[
         bool, typer.Option("--ghost", help="The site is Ghost. The command asks for an Admin API key.")
     ] = False,
-    name: Annotated[str | None, typer.Option(help="Your name for it; by default its host.")] = None,
+    name: Annotated[str | None, typer.Option(help="Your name for it; by default its address.")] = None,
     account: Account = None,
     data: Data = None,
 ) -> None:

@@ -11,6 +11,7 @@ from capabilities.sites.changes import Change
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.feeds import Episode
 from capabilities.sites.markup import headings_of, images, is_missing, put_back, replaced, text_of
+from capabilities.sites.sites import MAX_NAME, name_of
 from capabilities.sites.working.finding import Uses, find_posts, mentioned
 from capabilities.sites.working.writing import Field, Outcome, PlainField, Plan, PostAlts
 
@@ -171,3 +172,14 @@ def test_a_list_is_read_no_further_than_to_the_posts_that_were_named() -> None:
         return [one.target async for some in found for one in some]
 
     assert asyncio.run(find()) == ["posts/2", "posts/1"]
+
+
+def test_sites_of_one_host_do_not_take_each_others_place() -> None:
+    urls = ["https://www.harbour.example", "https://harbour.example/de", "https://harbour.example/?feed=rss2"]
+    long = [f"https://harbour.example/{'news/' * 20}{end}" for end in ("a", "b")]
+
+    names = [name_of(url) for url in (*urls, *long)]
+
+    assert names[:3] == ["harbour.example", "harbour.example/de", "harbour.example/?feed=rss2"]
+    assert len(set(names)) == 5
+    assert max(map(len, names)) == MAX_NAME
