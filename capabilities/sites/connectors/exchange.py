@@ -71,9 +71,11 @@ class Exchange:
                 timeout=LIMIT,
                 **options,
             ) as response:
-                body = await response.content.read(MAX_BYTES + 1)
-                while not response.content.at_eof() and len(body) <= MAX_BYTES:
-                    body += await response.content.read(MAX_BYTES + 1 - len(body))
+                body = bytearray()
+                async for part in response.content.iter_any():
+                    body += part
+                    if len(body) > MAX_BYTES:
+                        break
         except (aiohttp.ClientError, OSError, ValueError) as error:
             failure = failure_of(error, name)
             code = "site_blocked" if failure.is_forbidden else "site_unreachable"
@@ -93,10 +95,10 @@ class Exchange:
                 passes=True,
                 after=read_retry_after(response.headers.get("Retry-After", "")) or timedelta(seconds=10),
             )
-        return Reply(response.status, response.headers, content, body)
+        return Reply(response.status, response.headers, content, bytes(body))
 
 
-def _json(body: bytes) -> Any:
+def _json(body: bytearray) -> Any:
     # Plug-ins write warnings, or a byte order mark, before the JSON.
     try:
         return json.loads(body.decode("utf-8-sig"))

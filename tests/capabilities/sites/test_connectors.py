@@ -11,7 +11,7 @@ from sites_fixtures import picture
 from web_server import Answer, WebServer, reply, web_server
 from wordpress_site import WordPress, image_block
 
-from capabilities.sites.connectors import open_connector, wordpress
+from capabilities.sites.connectors import feed, open_connector, wordpress
 from capabilities.sites.connectors.connector import Connector, SiteFacts
 from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.settings.fields import FetchSettings
@@ -101,6 +101,21 @@ class TestFeed(ConnectorSuite):
     @pytest.fixture
     def gone(self) -> str:
         return "http://127.0.0.1/never"
+
+
+def test_links_that_lead_nowhere_are_no_posts(monkeypatch: pytest.MonkeyPatch) -> None:
+    links = ("javascript:alert(1)", "http://[no", "mailto:a@b.example", "https://harbour.example/tide")
+    items = "".join(f"<item><link>{link}</link></item>" for link in links)
+
+    async def read(site: Connector) -> list[str]:
+        return [one.url async for some in site.list_posts() for one in some]
+
+    with web_server() as site:
+        site.serve("/feed", f"<rss><channel>{items}</channel></rss>".encode(), "application/rss+xml")
+        with_site = run_with("feed", site.url("/feed"), {}, SiteFacts())
+        assert with_site(read) == ["https://harbour.example/tide"]
+        monkeypatch.setattr(feed, "MAX_FEED_BYTES", 100)
+        assert refusal(with_site).code == "site_too_large"
 
 
 SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{one}</loc></url></urlset>"""
