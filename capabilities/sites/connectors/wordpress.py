@@ -53,15 +53,16 @@ class WordPress(Connector):
         me = (await self._ask("GET", "wp/v2/users/me?context=edit")).content
         may = {name for name, allowed in dict(me.get("capabilities") or {}).items() if allowed}
         abilities = tuple(ability for ability, needed in NEEDS.items() if may.issuperset(needed))
-        language = None
+        # Only administrators may read the site's language; a user's own is the same, unless they chose another.
+        language = str(me.get("locale") or "en")
         if "manage_options" in may:
             settings = (await self._ask("GET", "wp/v2/settings")).content
-            language = str(settings.get("language") or "en").replace("_", "-")
+            language = str(settings.get("language") or "en")
         most = f"per_page={PER_PAGE}&_fields=name&orderby=count&order=desc"
         names = {kind: (await self._ask("GET", f"wp/v2/{kind}?{most}")).content for kind in ("categories", "tags")}
         return SiteFacts(
             title=unescape(str(index.get("name") or "")),
-            language=language,
+            language=language.replace("_", "-"),
             user=str(me.get("name") or ""),
             root=self._root,
             abilities=abilities,

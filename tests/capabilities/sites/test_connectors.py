@@ -151,6 +151,13 @@ def test_a_user_who_may_write_nothing_is_told_by_the_abilities(site_wordpress: W
     facts: SiteFacts = with_site(lambda site: site.look_up())
 
     assert facts.abilities == ()
+    assert facts.language == "en-US"  # the user's, as it may not read the site's
+
+
+def test_a_language_that_is_told_in_words_is_none() -> None:
+    told = ("English", "de-DE-formal", "", "x" * 40, None)
+
+    assert [SiteFacts(language=one).language for one in told] == [None, "de-DE-formal", None, None, None]
 
 
 @pytest.mark.parametrize(
