@@ -21,8 +21,9 @@ from pipeline.storage.artifacts import Artifacts, episode_key, open_store
 
 log = get_logger(__name__)
 
-#: Largest audio that is read back from a site: four hours at 192 kbit/s.
-MOST_BYTES = 350_000_000
+#: Largest audio that is read back from a site, and the longest time: an hour at 192 kbit/s. All others wait meanwhile.
+MOST_BYTES = 90_000_000
+MOST_SECONDS = 60.0
 #: Pause between two looks for drafts that were published.
 LOOK_EVERY = timedelta(minutes=2)
 #: Pause between two looks for files that no episode has any more.
@@ -97,12 +98,19 @@ class SiteFeeds:
 
     async def _from_site(self, url: str) -> bytes:
         opening = Web(self._settings.fetch, user_agent=USER_AGENT, per_host=1, accept="audio/*")
-        async with opening as web, web.open(url) as opened:
-            if opened.status != 200:
-                raise Unfetched("unreachable", f"{url} answers with HTTP {opened.status}.")
-            if not (sent := opened.headers.get("Content-Type", "")).startswith("audio/"):  # such as a page to sign in
-                raise Unfetched("unreachable", f"{url} answers with {sent or 'no type'}, not with audio.")
-            return await opened.read(MOST_BYTES)
+        try:
+            async with asyncio.timeout(MOST_SECONDS), opening as web, web.open(url) as opened:
+                if opened.status != 200:
+                    raise Unfetched("unreachable", f"{url} answers with HTTP {opened.status}.")
+                sent = opened.headers.get("Content-Type", "")
+                if not sent.startswith("audio/"):  # such as a page to sign in
+                    raise Unfetched("unreachable", f"{url} answers with {sent or 'no type'}, not with audio.")
+                audio = await opened.read(MOST_BYTES + 1)
+        except TimeoutError:
+            raise Unfetched("unreachable", f"{url} takes longer than {MOST_SECONDS:g} s.") from None
+        if len(audio) > MOST_BYTES:
+            raise Unfetched("unreachable", f"{url} has more than {MOST_BYTES:,} bytes.")
+        return audio
 
     def _copy_cover(self, episode: Episode) -> str:
         """Return the name of the picture's file; empty where it has expired."""
