@@ -138,8 +138,9 @@ class FilePart:
         content = self._read(change.proposed["artifact"])
         kind = change.proposed.get("content_type", "audio/mpeg")
         suffix = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}.get(kind, "mp3")
-        # Its own name, so that a file that a kill has left without a note is found again.
-        name = f"{change.target.replace('/', '-')}-{change.field}-{change.id}.{suffix}"
+        # Its own name, so that a file that a kill has left without a note is found again. Changes of other systems of
+        # ours, such as one before a new installation, have equal numbers.
+        name = f"{change.target.replace('/', '-')}-{change.field}-{change.run_id.hex[:12]}-{change.id}.{suffix}"
         made, url = await site.upload(name, content, kind, post=change.target)
         shown_by = "cover" if change.field == "cover" else "content"
         now = await site.read(change.target)  # an upload takes up to a minute

@@ -128,7 +128,7 @@ def test_a_file_that_a_kill_has_left_without_a_note_is_taken_up_again(
     post = site_wordpress.add_post("Regatta", "<p>Boats race.</p>")
     run = begin(system, parts=["audio"])
     (change,) = system.database.run(list_changes(run.id))
-    name = f"posts-{post['id']}-audio-{change.id}.mp3"
+    name = f"posts-{post['id']}-audio-{run.id.hex[:12]}-{change.id}.mp3"
     headers = {"Content_Type": "audio/mpeg", "Content_Disposition": f'attachment; filename="{name}"'}
     left = site_wordpress.ask("POST", f"/media?post={post['id']}", MP3, **headers)
 
