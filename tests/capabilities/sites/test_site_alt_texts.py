@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -13,9 +14,9 @@ from sites_fixtures import DUE, System, picture, spent
 from wordpress_site import WordPress, image_block
 
 from capabilities.sites import runs
-from capabilities.sites.changes import list_changes, review
+from capabilities.sites.changes import Change, list_changes, review
 from capabilities.sites.chores import chores
-from capabilities.sites.commands.reviewing import read_decisions
+from capabilities.sites.commands.reviewing import editable, read_decisions
 from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.connectors.wordpress import WordPress as Connector
 from capabilities.sites.runs import Run
@@ -118,6 +119,13 @@ def test_an_edited_list_that_can_not_be_read_changes_nothing() -> None:
     with pytest.raises(InvalidRequest, match="not a line with number"):
         read_decisions("7 no tab", [])
     assert read_decisions("# only comments\n", []) == {}
+
+
+def test_a_proposal_of_several_lines_is_edited_as_one() -> None:
+    text = "Boats race.\nFog\u2028 rises."
+    one = Change(7, uuid4(), "posts/7", "excerpt", {}, "proposed", None, 0.9, False, "", text, None, None)
+
+    assert read_decisions(editable(one), [one]) == {7: "Boats race. Fog rises."}
 
 
 def test_drafts_and_doubtful_texts_are_never_written_without_a_person(
