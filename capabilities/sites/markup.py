@@ -10,10 +10,9 @@ from urllib.parse import unquote, urlsplit
 # Anybody may write a post: each pattern takes time in proportion to it, also where tags and quotes are not closed.
 IMAGE = re.compile(r"<img\b(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"\s([\w:-]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'>]+))?")
+UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1>|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
 TAGS = re.compile(
-    r"<(script|style)\b.*?(?:</\1>|\Z)|<!--.*?(?:-->|\Z)"
-    r"|<[^\s<>](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>|<[^\s<>][^<>]*+>",
-    re.IGNORECASE | re.DOTALL,
+    rf"{UNSEEN.pattern}|<[^\s<>](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>|<[^\s<>][^<>]*+>", re.IGNORECASE | re.DOTALL
 )
 #: WordPress names a picture's smaller sizes photo-300x200.jpg, and the one that it shrank photo-scaled.jpg.
 SIZE = re.compile(r"(?:-\d+x\d+|-scaled)(?=\.\w+$)")
@@ -27,10 +26,12 @@ CAMERA_NAME = re.compile(
     r"(?:img|dsc[nf_]?|p|pic|pxl|image|photo|screen ?shot|whatsapp image)?[\W_]*\d[\d\W_]*(?:at|am|pm)?[\d\W_]*",
     re.IGNORECASE,
 )
-#: Elements that end a paragraph for a reader.
+#: Elements that end a paragraph for a reader, and the blank lines that do in WordPress's old editor.
 BLOCK_END = re.compile(
-    r"</(?:p|div|h[1-6]|li|blockquote|figcaption|t[dhr]|pre|section|article)\s*>|<br\s*/?>", re.IGNORECASE
+    r"</(?:p|div|h[1-6]|li|blockquote|figcaption|t[dhr]|pre|section|article)\s*>|<br\s*/?>|\n[ \t\r]*\n", re.IGNORECASE
 )
+#: A paragraph that is an address alone, which a program replaces by a video or a card.
+ADDRESS = re.compile(r"(?:\[embed\])?https?://\S+", re.IGNORECASE)
 HEADING = re.compile(r"<(h[23])\b[^<>]*>((?:(?!<h[23]\b).)*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
 #: Longest text that may be the name of a file.
 MAX_FILE_NAME = 255
@@ -119,8 +120,11 @@ def text_of(html: str) -> str:
 
 
 def paragraphs_of(html: str) -> str:
-    """Return the words of HTML, with a blank line between its paragraphs, headings and items."""
-    return "\n\n".join(found for part in BLOCK_END.split(html) if (found := text_of(part)))
+    """Return the words of HTML, with a blank line between its paragraphs, headings and items.
+
+    An address alone is left out."""
+    parts = map(text_of, BLOCK_END.split(UNSEEN.sub(" ", html)))  # a script may have blank lines
+    return "\n\n".join(part for part in parts if part and not ADDRESS.fullmatch(part))
 
 
 def headings_of(html: str) -> list[str]:

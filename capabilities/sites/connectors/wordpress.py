@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange, Reply
 from capabilities.sites.connectors.trouble import MOST_PAGES, SiteTrouble, too_many
+from capabilities.sites.markup import text_of
 from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
 
@@ -248,7 +249,7 @@ class WordPress(Connector):
                 for field, names in self._names.items()
             },
         }
-        title = unescape(content["title"].get("raw") or content["title"].get("rendered") or "")
+        title = text_of(content["title"].get("raw") or content["title"].get("rendered") or "")
         # A draft has none, or one that is all zeros.
         date = content.get("date_gmt") or ""
         published_at = datetime.fromisoformat(f"{date}+00:00") if date[:4] > "0000" else None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from capabilities.blog.engines.metadata.source import without_shortcodes
 from capabilities.blog.kinds.metadata import (
     MAX_CONTENT,
     MAX_TITLE,
@@ -57,7 +58,7 @@ def _title(change: Change) -> str:
 
 
 def _spoken_text(change: Change, values: Values) -> str:
-    return f"{_title(change)}.\n\n{paragraphs_of(values['content'])}"
+    return f"{_title(change)}.\n\n{paragraphs_of(without_shortcodes(values['content']))}"
 
 
 def proposal_of(ended: Ended, site: Site) -> Proposal:

@@ -62,6 +62,14 @@ class TestWordPress(ConnectorSuite):
 
         assert with_site(lambda site: site.write(target, {"alt_text": "C:\\boats"})) == {"alt_text": "C:\\boats"}
 
+    def test_a_title_is_told_without_mark_up(self, with_site: With, site_wordpress: WordPress) -> None:
+        site_wordpress.add_post("<em>Fish</em> &amp; chips", "")
+
+        async def titles(site: Connector) -> list[str]:
+            return [one.title async for some in site.list_posts() for one in some]
+
+        assert with_site(titles) == ["Fish & chips"]
+
 
 def test_a_library_is_read_a_page_at_a_time_each_picture_once(
     site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -11,9 +12,13 @@ from capabilities.sites.changes import Change
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.feeds import Episode
 from capabilities.sites.markup import headings_of, images, is_missing, put_back, replaced, text_of
-from capabilities.sites.sites import MAX_NAME, name_of
+from capabilities.sites.sites import MAX_NAME, Site, name_of
 from capabilities.sites.working.finding import Uses, find_posts, mentioned
+from capabilities.sites.working.post_parts import requests_of
 from capabilities.sites.working.writing import Field, Outcome, PlainField, Plan, PostAlts
+from capabilities.speech.kinds.batch import SpeechBatchRequest
+
+NOW = datetime.now(UTC)
 
 
 class Memory(Connector):
@@ -183,3 +188,17 @@ def test_sites_of_one_host_do_not_take_each_others_place() -> None:
     assert names[:3] == ["harbour.example", "harbour.example/de", "harbour.example/?feed=rss2"]
     assert len(set(names)) == 5
     assert max(map(len, names)) == MAX_NAME
+
+
+def test_what_a_program_replaces_is_not_spoken() -> None:
+    html = (
+        '<p>Boats [sic] race.</p>[gallery ids="1,2"]\n\n[caption id="a" width="9"]<img src="/a.jpg"> Fog[/caption]\n\n'
+        '<figure><div class="wp-block-embed__wrapper">\nhttps://video.example/1\n</div></figure>'
+        "<script>let a;\n\nlet b;</script><p>See https://harbour.example.</p>[embed]https://video.example/2[/embed]\r\n\r\nhttps://video.example/3"
+    )
+    site = Site(uuid4(), uuid4(), "harbour", "wordpress", "https://harbour.example", None, {}, None, None, NOW)
+
+    ((_, request, _),) = requests_of([change("audio", "found")], {"content": html}, site, {})
+
+    assert isinstance(request, SpeechBatchRequest)
+    assert request.text.split("\n\n") == ["Untitled.", "Boats [sic] race.", "Fog", "See https://harbour.example."]
