@@ -15,6 +15,7 @@ from capabilities.sites import feeds, runs
 from capabilities.sites.changes import list_changes, review
 from capabilities.sites.runs import Run
 from capabilities.sites.working.feeding import SiteFeeds
+from capabilities.speech.routes.lexicon import replace_lexicon
 from pipeline.lifecycle import ClaimedItem, Outcome
 from pipeline.storage.artifacts import Artifacts, episode_key, open_store
 
@@ -139,6 +140,20 @@ def test_a_file_that_a_kill_has_left_without_a_note_is_taken_up_again(
     (change,) = system.database.run(list_changes(run.id))
     assert (change.state, change.written["made"]) == ("written", f"media/{left['id']}")
     assert files(site_wordpress) == ["audio/mpeg"]
+
+
+def test_audio_is_spoken_by_the_lexicon_of_the_account(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress, payer: Payer
+) -> None:
+    add_site()
+    entries = [{"word": "Siobhan", "replacement": "Shivawn"}, {"word": "unused", "replacement": "never"}]
+    system.database.run(replace_lexicon(payer.account_id, entries))
+    site_wordpress.add_post("Regatta", "<p>Siobhan races.</p>")
+
+    begin(system, parts=["audio"])
+
+    (asked,) = desk.asked
+    assert [one["word"] for one in asked["lexicon"]] == ["Siobhan"]
 
 
 def test_a_category_that_the_site_does_not_have_is_a_draft(
