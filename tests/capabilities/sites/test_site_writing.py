@@ -12,6 +12,7 @@ from capabilities.sites.changes import Change
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.feeds import Episode
 from capabilities.sites.markup import headings_of, images, is_missing, put_back, replaced, text_of
+from capabilities.sites.parts import edited, shown
 from capabilities.sites.sites import MAX_NAME, Site, name_of
 from capabilities.sites.working.finding import Uses, find_posts, mentioned
 from capabilities.sites.working.post_parts import requests_of
@@ -202,3 +203,11 @@ def test_what_a_program_replaces_is_not_spoken() -> None:
 
     assert isinstance(request, SpeechBatchRequest)
     assert request.text.split("\n\n") == ["Untitled.", "Boats [sic] race.", "Fog", "See https://harbour.example."]
+
+
+def test_each_kind_of_proposal_is_shown_as_a_line_that_can_be_sent_back() -> None:
+    cover, audio = {"artifact": "a", "alt_text": ""}, {"artifact": "a", "seconds": 3, "voice": "Heart"}
+    texts = {"media/1": ["/a.jpg", "A boat"]}
+
+    assert [shown(one) for one in (cover, audio, texts)] == ["", "3 s, Heart", "Alt texts of its pictures"]
+    assert [edited(shown(one), one, "") for one in (audio, texts)] == [audio, texts]
