@@ -239,3 +239,25 @@ def test_a_spoken_draft_becomes_an_episode_when_it_is_published_and_gets_its_lat
     (episode,) = system.database.run(feeds.list_episodes(site))
     assert episode.cover == "cover.jpg"
     assert desk.artifacts.get(episode_key(episode.id, "cover.jpg")) == picture(9)
+
+
+def test_a_post_that_is_withdrawn_leaves_the_podcast_and_comes_back_with_it(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    site_wordpress.add_post("Old", "<p>Fog.</p>", date="2020-01-01T00:00:00")
+    posts = [site_wordpress.add_post(f"Regatta {n}", "<p>Boats race.</p>")["id"] for n in (1, 2)]
+    site = system.site().id
+    system.database.run(feeds.make_feed(site, "https://press.example/feeds", {"category": "News", "image": ""}))
+    begin(system, parts=["audio"], posts=[f"posts/{post}" for post in posts], at_least=0)
+
+    def episodes() -> list[str]:
+        SiteFeeds(system.settings).work(system.database)
+        return sorted(one.title for one in system.database.run(feeds.list_episodes(site)))
+
+    assert episodes() == ["Regatta 1", "Regatta 2"]
+    site_wordpress.ask("POST", f"/posts/{posts[0]}", {"status": "private"})
+    site_wordpress.ask("DELETE", f"/posts/{posts[1]}")  # to the bin
+    assert episodes() == []
+    site_wordpress.ask("POST", f"/posts/{posts[0]}", {"status": "publish"})
+    assert episodes() == ["Regatta 1"]
