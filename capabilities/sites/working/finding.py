@@ -8,6 +8,7 @@ from typing import Any
 
 from capabilities.sites.changes import NewChange
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost
+from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.markup import NUMBER, around, file_name, images, is_missing, plain_url, text_of
 from capabilities.sites.parts import NEEDED
 
@@ -79,20 +80,30 @@ async def find_pictures(site: Connector, options: Mapping[str, Any]) -> AsyncIte
 async def find_posts(site: Connector, options: Mapping[str, Any], facts: SiteFacts) -> AsyncIterator[list[NewChange]]:
     """Yield what posts lack of the parts that were chosen; only published posts, unless single ones were named.
 
-    `options`: `parts` (fields of posts), `posts` (targets or addresses; empty: all)."""
-    named = set(options.get("posts") or ())
+    `options`: `parts` (fields of posts), `posts` (targets or addresses; empty: all). Raises SiteTrouble for an address
+    that no post has."""
+    named = {one.rstrip("/") for one in options.get("posts") or ()}
     left = set(named)
     async for posts in site.list_posts():
-        chosen = [one for one in posts if (named & {one.target, one.url} if named else one.is_published)]
+        chosen = [one for one in posts if (named & _names(one) if named else one.is_published)]
         yield [
             _part(post, part, facts)
             for post in chosen
             for part in options["parts"]
             if NEEDED[part] in facts.abilities and _lacks(post, part)
         ]
-        left -= {name for one in chosen for name in (one.target, one.url)}
+        left = left.difference(*map(_names, chosen))
         if named and not left:
             return  # new posts are the first of a list, which may have hundreds of parts
+    if addresses := [one for one in left if "://" in one]:
+        raise SiteTrouble(
+            f"The site lists no post {addresses[0]}. Copy its address from there.", code="site_lacks_post"
+        )
+
+
+def _names(post: SitePost) -> set[str]:
+    """Return what a post may be named by."""
+    return {post.target, post.url.rstrip("/")}
 
 
 def _part(post: SitePost, part: str, facts: SiteFacts) -> NewChange:

@@ -10,6 +10,7 @@ import pytest
 
 from capabilities.sites.changes import Change
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost, Values
+from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.feeds import Episode
 from capabilities.sites.markup import headings_of, images, is_missing, put_back, replaced, text_of
 from capabilities.sites.parts import edited, shown
@@ -170,14 +171,24 @@ def test_a_list_is_read_no_further_than_to_the_posts_that_were_named() -> None:
             for number in (2, 1, 0):
                 assert number, "nobody asks for it"
                 values = {"content": "", "excerpt": ""}
-                yield [SitePost(f"posts/{number}", "", f"/{number}", is_published=True, values=values)]
+                url = f"https://harbour.example/{number}/"
+                yield [SitePost(f"posts/{number}", "", url, is_published=True, values=values)]
 
-    async def find() -> list[str]:
-        options = {"parts": ["excerpt"], "posts": ["posts/2", "/1"]}
-        found = find_posts(Site(), options, SiteFacts(abilities=("excerpt",)))
+    async def find(*posts: str) -> list[str]:
+        found = find_posts(Site(), {"parts": ["excerpt"], "posts": posts}, SiteFacts(abilities=("excerpt",)))
         return [one.target async for some in found for one in some]
 
-    assert asyncio.run(find()) == ["posts/2", "posts/1"]
+    assert asyncio.run(find("posts/2", "https://harbour.example/1")) == ["posts/2", "posts/1"]
+
+
+def test_an_address_that_no_post_has_is_told() -> None:
+    async def find(name: str) -> None:
+        async for _ in find_posts(Memory(), {"parts": ["excerpt"], "posts": [name]}, SiteFacts()):
+            pass
+
+    with pytest.raises(SiteTrouble, match=r"lists no post https://harbour\.example/none\."):
+        asyncio.run(find("https://harbour.example/none/"))
+    asyncio.run(find("posts/9"))  # a watch's, which may have been deleted since
 
 
 def test_sites_of_one_host_do_not_take_each_others_place() -> None:
