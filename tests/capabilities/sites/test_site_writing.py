@@ -14,11 +14,13 @@ from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.feeds import Episode
 from capabilities.sites.markup import headings_of, images, is_missing, put_back, replaced, text_of
 from capabilities.sites.parts import edited, shown
+from capabilities.sites.runs import Run
 from capabilities.sites.sites import MAX_NAME, Site, name_of
 from capabilities.sites.working.finding import Uses, find_posts, mentioned
 from capabilities.sites.working.post_parts import requests_of
-from capabilities.sites.working.writing import Field, Outcome, PlainField, Plan, PostAlts
+from capabilities.sites.working.writing import Field, Outcome, PlainField, Plan, PostAlts, Writer
 from capabilities.speech.kinds.batch import SpeechBatchRequest
+from pipeline.database import Statement
 
 NOW = datetime.now(UTC)
 
@@ -222,3 +224,17 @@ def test_each_kind_of_proposal_is_shown_as_a_line_that_can_be_sent_back() -> Non
 
     assert [shown(one) for one in (cover, audio, texts)] == ["", "3 s, Heart", "Alt texts of its pictures"]
     assert [edited(shown(one), one, "") for one in (audio, texts)] == [audio, texts]
+
+
+def test_nothing_is_written_to_a_site_that_was_removed_since() -> None:
+    class Removed:
+        def run(self, statement: Statement[Any]) -> bool:
+            return "site_change" not in statement.sql  # the run stood there a moment ago
+
+    site = Memory(excerpt="")
+    run = Run(uuid4(), uuid4(), "posts", {}, "writing", None, NOW, None)
+    writer = Writer(Removed(), run, site, {})  # type: ignore[arg-type]  # two statements alone are run
+
+    with pytest.raises(SiteTrouble):
+        asyncio.run(writer.write([change("excerpt", "accepted", before="", proposed="Boats race.")]))
+    assert site.values == {"excerpt": ""}
