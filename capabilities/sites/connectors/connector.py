@@ -109,8 +109,8 @@ class Connector(ABC):
         """Delete a file that `upload` added; do nothing if it is gone."""
         raise _only_read()
 
-    def player(self, target: str, url: str) -> str:
-        """Return the HTML of a player of a file, as the site's editor would write it."""
+    def player(self, target: str, url: str, content: str = "") -> str:
+        """Return the HTML of a player of a file, as the site's editor would write it before a post's content."""
         raise _only_read()
 
     async def subscribe(self, address: str) -> None:  # noqa: B027  most sites can't

@@ -138,7 +138,7 @@ class Ghost(Connector):
     async def remove(self, target: str) -> None:
         """Leave the file: Ghost has no way to delete one, and no post shows it."""
 
-    def player(self, target: str, url: str) -> str:
+    def player(self, target: str, url: str, content: str = "") -> str:
         """Return the mark of an audio card in `content`."""
         return _player(url)
 

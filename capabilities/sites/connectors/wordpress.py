@@ -122,12 +122,14 @@ class WordPress(Connector):
         """Delete a medium for good: WordPress has no bin for media by default."""
         await self._ask("DELETE", f"wp/v2/{target}?force=true", missing=True, target=target)
 
-    def player(self, target: str, url: str) -> str:
-        """Return an audio block."""
-        return (
-            f'<!-- wp:audio {{"id":{target.partition("/")[2]}}} -->\n<figure class="wp-block-audio"><audio controls'
-            f' src="{escape(url)}"></audio></figure>\n<!-- /wp:audio -->\n\n'
-        )
+    def player(self, target: str, url: str, content: str = "") -> str:
+        """Return an audio block; its HTML alone for a post of the old editor.
+
+        In a post with a block, WordPress makes no paragraphs of blank lines any more (do_blocks, wpautop)."""
+        html = f'<figure class="wp-block-audio"><audio controls src="{escape(url)}"></audio></figure>'
+        if "<!-- wp:" not in content:
+            return f"{html}\n\n"
+        return f'<!-- wp:audio {{"id":{target.partition("/")[2]}}} -->\n{html}\n<!-- /wp:audio -->\n\n'
 
     async def _find_root(self) -> str:
         """Return the address of the REST API: by its usual path, or as the site's home page says."""

@@ -151,7 +151,7 @@ class FilePart:
         if change.field == "cover":
             await site.write(made, {"alt_text": change.proposed["alt_text"]})
             return Plan({"cover": made}, {"made": made})
-        block = site.player(made, url)
+        block = site.player(made, url, values["content"])
         written = {"made": made, "url": url, "block": block, "headings": headings_of(values["content"])}
         return Plan({"content": block + values["content"]}, written)
 

@@ -142,6 +142,20 @@ def test_a_file_that_a_kill_has_left_without_a_note_is_taken_up_again(
     assert files(site_wordpress) == ["audio/mpeg"]
 
 
+def test_a_post_of_the_old_editor_keeps_its_paragraphs(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    post = site_wordpress.add_post("Regatta", "Boats race.\n\nFog rises.")["id"]
+
+    begin(system, parts=["audio"], at_least=0)
+
+    shown = site_wordpress.ask("GET", f"/posts/{post}")["content"]["rendered"]
+    assert "<audio" in shown
+    assert "<p>Boats race.</p>" in shown
+    assert "<p>Fog rises.</p>" in shown
+
+
 def test_audio_is_spoken_by_the_lexicon_of_the_account(
     add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress, payer: Payer
 ) -> None:
