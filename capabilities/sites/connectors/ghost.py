@@ -21,6 +21,7 @@ from capabilities.sites.connectors.exchange import Exchange
 from capabilities.sites.connectors.trouble import MOST_PAGES, SiteTrouble, too_many
 from capabilities.sites.markup import IMAGE, images, is_missing
 from pipeline.downloads.targets import shown
+from pipeline.downloads.urls import fault_of
 from pipeline.settings.fields import FetchSettings
 
 #: Most posts of one answer.
@@ -75,7 +76,8 @@ class Ghost(Connector):
                     found[target] = SitePicture(target, cover, post.get("feature_image_alt") or "")
                 for image in images(_html(_tree(post))):
                     source = image.attributes.get("src", "")
-                    if source and is_missing(image.alt, source):
+                    # A picture within the post itself (data:) has no name that is short enough for a row.
+                    if fault_of(source) is None and is_missing(image.alt, source):
                         found[f"picture/{source}"] = SitePicture(f"picture/{source}", source, "")
             yield list(found.values())
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from psycopg import DataError
+from psycopg.errors import ProgramLimitExceeded
 
 from capabilities.sites import runs
 from capabilities.sites.changes import (
@@ -92,7 +93,7 @@ class SiteRuns:
             passes = error.passes or isinstance(error, RateLimitExceeded)  # the account's other jobs end
             database.run(runs.put_back(run, TROUBLE, None if passes else error.message))
             log.warning("site run stopped", run=str(run.id), code=error.code)
-        except (ValueError, DataError) as error:
+        except (ValueError, DataError, ProgramLimitExceeded) as error:
             # A request that is refused, or a text that PostgreSQL can't store: without a fault, tried again for ever.
             said = " ".join(str(error).split())[:MAX_SAID]
             database.run(runs.put_back(run, TROUBLE, f"The site's texts can't be worked with: {said}"))
