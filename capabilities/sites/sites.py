@@ -17,6 +17,8 @@ from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
 
 MAX_NAME = 60
+#: Largest answer of a site that nobody has added yet: the API reads it, and JSON takes thirty times its bytes.
+FIRST_BYTES = 10_000_000
 #: The login that each connector needs.
 LOGINS: Mapping[str, Sequence[str]] = {"wordpress": ("user", "password"), "ghost": ("password",), "feed": ()}
 
@@ -177,6 +179,7 @@ async def look_up(
     from capabilities.sites.connectors import open_connector
 
     async with open_connector(connector, url, credentials, SiteFacts(), settings.fetch) as opened:
+        opened.exchange.most_bytes = FIRST_BYTES
         facts = await opened.look_up()
     return facts, SecretBox(settings).seal(json.dumps(dict(credentials)).encode()) if credentials else None
 

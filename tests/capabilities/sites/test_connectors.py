@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -11,9 +12,11 @@ from sites_fixtures import picture
 from web_server import Answer, WebServer, reply, web_server
 from wordpress_site import WordPress, image_block
 
+from capabilities.sites import sites
 from capabilities.sites.connectors import feed, open_connector, wordpress
 from capabilities.sites.connectors.connector import Connector, SiteFacts
 from capabilities.sites.connectors.trouble import SiteTrouble
+from pipeline.settings import Settings
 from pipeline.settings.fields import FetchSettings
 
 OPEN = FetchSettings(allow_networks="127.0.0.0/8")
@@ -217,6 +220,15 @@ def test_a_message_of_a_site_is_shown_in_one_line_that_a_row_can_hold() -> None:
         trouble = refusal(rest_api(site), lambda opened: opened.read("posts/1"))
 
     assert "refuses this: Not   now (no)." in trouble.message
+
+
+def test_a_site_that_is_not_added_yet_may_not_send_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sites, "FIRST_BYTES", 10)
+    monkeypatch.setenv("PRESSROOM_FETCH__ALLOW_NETWORKS", "127.0.0.0/8")
+    with web_server() as site:
+        rest_api(site)
+        with pytest.raises(SiteTrouble, match="more than 10 bytes"):
+            asyncio.run(sites.look_up(Settings(data=tmp_path), "wordpress", site.url(""), LOGIN))
 
 
 def test_a_list_without_an_end_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
