@@ -92,6 +92,16 @@ def move(run_id: UUID, *, of: Sequence[str], to: str) -> Statement[bool]:
     )
 
 
+def go_on(site_id: UUID) -> Statement[int]:
+    """Have the runs of a site go on that have stopped, as its password is new; returns how many."""
+    return Statement(
+        "UPDATE site_run SET fault = NULL, due_at = now() WHERE site_id = %(site)s AND fault IS NOT NULL"
+        " AND state = ANY(%(working)s) RETURNING id",
+        {"site": site_id, "working": list(WORKING)},
+        len,
+    )
+
+
 def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | None]:
     """Have a run undone, by default the last one that has written something; None: there is none.
 

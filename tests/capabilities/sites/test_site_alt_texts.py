@@ -329,6 +329,27 @@ def test_a_revoked_password_stops_the_run_with_one_line_and_it_goes_on_with_a_ne
     assert site_wordpress.alt_text(medium) == "A boat called boat1"
 
 
+def test_a_run_that_nobody_looks_after_goes_on_when_its_site_is_added_again(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_site()
+    medium = site_wordpress.add_picture("boat1.jpg", picture(1))["id"]
+    real = Connector.look_up
+
+    async def refuse(site: Connector) -> Any:
+        raise SiteTrouble("No.", code="site_access_revoked")
+
+    monkeypatch.setattr(Connector, "look_up", refuse)
+    run = begin(system, watch=True, at_least=0.5)
+    assert run.fault == "No."
+    monkeypatch.setattr(Connector, "look_up", real)
+
+    add_site()
+
+    assert settle(system, run).state == "done"
+    assert site_wordpress.alt_text(medium) == "A boat called boat1"
+
+
 #: A plug-in that refuses one text.
 PLUG_IN = """<?php add_filter('rest_pre_insert_attachment', function ($made, $request) {
     return $request['alt_text'] === 'No' ? new WP_Error('not_now', 'Media are locked.', ['status' => 403]) : $made;
