@@ -137,6 +137,19 @@ def list_unsubmitted(run_id: UUID, limit: int) -> Statement[list[Change]]:
     )
 
 
+def leave_out_unsubmitted(run_id: UUID, note: str) -> Statement[int]:
+    """Leave out changes that no job is made for, if others of the run have jobs; returns how many.
+
+    What is paid for can be reviewed then, and another run finds the rest."""
+    return Statement(
+        "UPDATE site_change c SET state = 'failed', note = %(note)s, updated_at = now() WHERE run_id = %(run)s"
+        " AND state = 'found' AND job_id IS NULL"
+        " AND EXISTS (SELECT FROM site_change d WHERE d.run_id = c.run_id AND d.job_id IS NOT NULL) RETURNING id",
+        {"run": run_id, "note": note},
+        len,
+    )
+
+
 def note_job(job_id: UUID, places: Mapping[int, int]) -> Statement[int]:
     """Note the job of changes, and the place of each one's item; returns how many had none before."""
     return Statement(

@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping
 from pipeline.database import Database
 from pipeline.settings import Settings
 
+#: The steps of a run that read its site, and those that write to it.
+READING, WRITING = ("finding", "proposing"), ("writing", "undoing")
+
 
 def chores(settings: Settings) -> Mapping[str, Callable[[Database], int]]:
     """Return the chores by name (pipeline/kind.py, chores)."""
@@ -13,7 +16,10 @@ def chores(settings: Settings) -> Mapping[str, Callable[[Database], int]]:
     from capabilities.sites.working.watching import SiteWatch
 
     return {
-        "site_runs": SiteRuns(settings).work,
+        # A large site takes half an hour to be read. Two may be, and what others have accepted is written meanwhile.
+        "site_reading": SiteRuns(settings, READING).work,
+        "site_reading_2": SiteRuns(settings, READING).work,
+        "site_writing": SiteRuns(settings, WRITING).work,
         "site_watch": SiteWatch(settings).work,
         "site_feeds": SiteFeeds(settings).work,
     }

@@ -210,23 +210,24 @@ def list_without_cover() -> Statement[list[Episode]]:
     )
 
 
-def hidden_posts() -> Statement[dict[UUID, list[str]]]:
-    """Return, by site, the posts with audio that nobody could read when they were spoken, such as drafts."""
+def spoken_posts() -> Statement[dict[UUID, dict[str, str | None]]]:
+    """Return, by site with a podcast, when each post with audio was published; None: not everybody could read it."""
     return Statement(
-        "SELECT r.site_id, array_agg(c.target) AS targets FROM site_feed f JOIN site_run r ON r.site_id = f.site_id"
-        " JOIN site_change c ON c.run_id = r.id WHERE f.token IS NOT NULL AND c.field = 'audio'"
-        " AND c.state = 'written' AND c.about->>'is_public' IS DISTINCT FROM 'true' GROUP BY r.site_id",
+        "SELECT r.site_id, jsonb_object_agg(c.target, CASE WHEN c.about->>'is_public' = 'true' THEN"
+        " coalesce(c.about->>'published_at', '') END) AS posts"
+        " FROM site_feed f JOIN site_run r ON r.site_id = f.site_id JOIN site_change c ON c.run_id = r.id"
+        " WHERE f.token IS NOT NULL AND c.field = 'audio' AND c.state = 'written' GROUP BY r.site_id",
         {},
-        lambda rows: {row["site_id"]: row["targets"] for row in rows},
+        lambda rows: {row["site_id"]: row["posts"] for row in rows},
     )
 
 
-def note_published(site_id: UUID, target: str, about: Mapping[str, Any]) -> Statement[int]:
-    """Note that a post was published; returns how many of its audios were not public before."""
+def note_publication(site_id: UUID, target: str, about: Mapping[str, Any]) -> Statement[int]:
+    """Note that a post was published or withdrawn; returns for how many of its audios that is new."""
     return Statement(
         "UPDATE site_change c SET about = c.about || %(about)s FROM site_run r WHERE r.id = c.run_id"
         " AND r.site_id = %(site)s AND c.target = %(target)s AND c.field = 'audio'"
-        " AND c.about->>'is_public' IS DISTINCT FROM 'true' RETURNING c.id",
+        " AND c.about->'is_public' IS DISTINCT FROM %(about)s::jsonb->'is_public' RETURNING c.id",
         {"site": site_id, "target": target, "about": Jsonb(dict(about))},
         len,
     )

@@ -7,9 +7,13 @@ from html import escape, unescape
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-IMAGE = re.compile(r"<img\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
+# Anybody may write a post: each pattern takes time in proportion to it, also where tags and quotes are not closed.
+IMAGE = re.compile(r"<img\b(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"\s([\w:-]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'>]+))?")
-TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1>|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
+TAGS = re.compile(
+    rf"{UNSEEN.pattern}|<[^\s<>](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>|<[^\s<>][^<>]*+>", re.IGNORECASE | re.DOTALL
+)
 #: WordPress names a picture's smaller sizes photo-300x200.jpg, and the one that it shrank photo-scaled.jpg.
 SIZE = re.compile(r"(?:-\d+x\d+|-scaled)(?=\.\w+$)")
 #: The class that the block editor gives a picture of the media library.
@@ -22,13 +26,18 @@ CAMERA_NAME = re.compile(
     r"(?:img|dsc[nf_]?|p|pic|pxl|image|photo|screen ?shot|whatsapp image)?[\W_]*\d[\d\W_]*(?:at|am|pm)?[\d\W_]*",
     re.IGNORECASE,
 )
-#: Elements that end a paragraph for a reader.
+#: Elements that end a paragraph for a reader, and the blank lines that do in WordPress's old editor.
 BLOCK_END = re.compile(
-    r"</(?:p|div|h[1-6]|li|blockquote|figcaption|t[dhr]|pre|section|article)\s*>|<br\s*/?>", re.IGNORECASE
+    r"</(?:p|div|h[1-6]|li|blockquote|figcaption|t[dhr]|pre|section|article)\s*>|<br\s*/?>|\n[ \t\r]*\n", re.IGNORECASE
 )
-HEADING = re.compile(r"<(h[23])\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
-#: Characters of a post around a picture that a model is told, before and after it.
+#: A paragraph that is an address alone, which a program replaces by a video or a card.
+ADDRESS = re.compile(r"(?:\[embed\])?https?://\S+", re.IGNORECASE)
+HEADING = re.compile(r"<(h[23])\b[^<>]*>((?:(?!<h[23]\b).)*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
+#: Longest text that may be the name of a file.
+MAX_FILE_NAME = 255
+#: Characters of a post around a picture that a model is told, before and after it, and those of its HTML that are read.
 CONTEXT = 600
+REACH = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +92,24 @@ def images(html: str) -> Iterator[Image]:
 
 def plain_url(url: str) -> str:
     """Return a picture's URL without its scheme, query and size, to compare."""
-    parts = urlsplit(url.strip())
-    return parts.netloc.lower() + SIZE.sub("", unquote(parts.path))
+    host, path = _split(url.strip())
+    return host.lower() + SIZE.sub("", unquote(path))
+
+
+def file_name(url: str) -> str:
+    """Return the name of a picture's file."""
+    return unquote(_split(url)[1]).rpartition("/")[2]
 
 
 def is_missing(alt: str | None, url: str = "") -> bool:
     """Return whether an alternative text says nothing: it is empty, or the name of a file."""
     text = (alt or "").strip()
+    if len(text) > MAX_FILE_NAME:
+        return False
     name = SUFFIX.sub("", text)
     if not text or CAMERA_NAME.fullmatch(name) or (name != text and " " not in name):
         return True
-    stem = unquote(urlsplit(url).path).rpartition("/")[2].rpartition(".")[0]
+    stem = file_name(url).rpartition(".")[0]
     # A name of one word, such as Harbour for harbour.jpg, may have been meant.
     return bool(re.search(r"[\d_-]", stem)) and _letters(SIZE.sub("", stem)) == _letters(text)
 
@@ -104,8 +120,11 @@ def text_of(html: str) -> str:
 
 
 def paragraphs_of(html: str) -> str:
-    """Return the words of HTML, with a blank line between its paragraphs, headings and items."""
-    return "\n\n".join(found for part in BLOCK_END.split(html) if (found := text_of(part)))
+    """Return the words of HTML, with a blank line between its paragraphs, headings and items.
+
+    An address alone is left out."""
+    parts = map(text_of, BLOCK_END.split(UNSEEN.sub(" ", html)))  # a script may have blank lines
+    return "\n\n".join(part for part in parts if part and not ADDRESS.fullmatch(part))
 
 
 def headings_of(html: str) -> list[str]:
@@ -115,7 +134,8 @@ def headings_of(html: str) -> list[str]:
 
 def around(html: str, image: Image) -> str:
     """Return the words of a post before and after a picture."""
-    before, after = text_of(html[: image.start]), text_of(html[image.start + len(image.text) :])
+    end = image.start + len(image.text)
+    before, after = text_of(html[max(0, image.start - REACH) : image.start]), text_of(html[end : end + REACH])
     return f"{before[-CONTEXT:]} {after[:CONTEXT]}".strip()
 
 
@@ -162,6 +182,15 @@ def is_same_text(now: Any, sent: Any) -> bool:
     if isinstance(sent, list):
         return isinstance(now, list) and sorted(map(str.casefold, now)) == sorted(map(str.casefold, sent))
     return now == sent or (isinstance(now, str) and isinstance(sent, str) and _bare(now) == _bare(sent) > "")
+
+
+def _split(url: str) -> tuple[str, str]:
+    """Return the host and the path of a URL; one that can't be read, such as http://[site]/a.jpg, is all path."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", url
+    return parts.netloc, parts.path
 
 
 def _bare(text: str) -> str:

@@ -55,14 +55,18 @@ def watch_options(
 
 
 def shown(proposed: Any) -> str:
-    """Return a proposal as one line: a text, names with commas, or a cover's or an audio's description."""
+    """Return a proposal as one line: a text, names with commas, or a description of a cover, an audio or texts."""
     match proposed:
         case None:
             return ""
         case list():
             return ", ".join(map(str, proposed))
+        case {"alt_text": text}:
+            return str(text)
+        case {"seconds": seconds}:
+            return f"{seconds} s, {proposed.get('voice')}"
         case dict():
-            return str(proposed.get("alt_text") or f"{proposed.get('seconds')} s, {proposed.get('voice')}")
+            return "Alt texts of its pictures"
     return str(proposed)
 
 

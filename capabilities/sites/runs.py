@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 from psycopg.types.json import Jsonb
 
-from models.sites import OPEN, WORKING
+from models.sites import OPEN, RUN_STATES, WORKING
 from pipeline.database import SQL, Statement, columns, row_of, rows_of
 
 Task = Literal["alt_text", "posts"]
@@ -58,11 +58,14 @@ def read_run(run_id: UUID) -> Statement[Run | None]:
     return Statement(SQL("SELECT {} FROM site_run WHERE id = %(id)s").format(RUN), {"id": run_id}, row_of(Run))
 
 
-def list_runs(site_id: UUID, *, limit: int = 20) -> Statement[list[Run]]:
+def list_runs(site_id: UUID, *, states: Sequence[str] = RUN_STATES, limit: int = 20) -> Statement[list[Run]]:
     """Read the runs of a site, newest first."""
     return Statement(
-        SQL("SELECT {} FROM site_run WHERE site_id = %(site)s ORDER BY created_at DESC LIMIT %(limit)s").format(RUN),
-        {"site": site_id, "limit": limit},
+        SQL(
+            "SELECT {} FROM site_run WHERE site_id = %(site)s AND state = ANY(%(states)s)"
+            " ORDER BY created_at DESC LIMIT %(limit)s"
+        ).format(RUN),
+        {"site": site_id, "states": list(states), "limit": limit},
         rows_of(Run),
     )
 
@@ -89,6 +92,16 @@ def move(run_id: UUID, *, of: Sequence[str], to: str) -> Statement[bool]:
     )
 
 
+def go_on(site_id: UUID) -> Statement[int]:
+    """Have the runs of a site go on that have stopped, as its password is new; returns how many."""
+    return Statement(
+        "UPDATE site_run SET fault = NULL, due_at = now() WHERE site_id = %(site)s AND fault IS NOT NULL"
+        " AND state = ANY(%(working)s) RETURNING id",
+        {"site": site_id, "working": list(WORKING)},
+        len,
+    )
+
+
 def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | None]:
     """Have a run undone, by default the last one that has written something; None: there is none.
 
@@ -110,15 +123,15 @@ def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | Non
 # The sweep's statements.
 
 
-def claim_run() -> Statement[Run | None]:
-    """Take the run that has waited longest, until `renew` or `put_back`."""
+def claim_run(states: Sequence[str] = WORKING) -> Statement[Run | None]:
+    """Take the run in one of some states that has waited longest, until `renew` or `put_back`."""
     return Statement(
         SQL(
             "UPDATE site_run SET due_at = now() + %(claim)s WHERE id = (SELECT id FROM site_run WHERE fault IS NULL"
-            " AND state = ANY(%(working)s) AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
+            " AND state = ANY(%(states)s) AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
             " RETURNING {}"
         ).format(RUN),
-        {"claim": CLAIM, "working": list(WORKING)},
+        {"claim": CLAIM, "states": list(states)},
         row_of(Run),
         repeatable=False,
     )
@@ -136,9 +149,11 @@ def renew(run: Run) -> Statement[bool]:
 def put_back(run: Run, after: timedelta, fault: str | None = None) -> Statement[bool]:
     """Give a run back: it goes on after a time, or, with a fault, when somebody asks for it.
 
-    A run that has moved on meanwhile, such as to be undone, goes on at once."""
+    A run that is to be undone meanwhile goes on at once."""
     return Statement(
-        "UPDATE site_run SET due_at = now() + CASE WHEN state = %(state)s THEN %(after)s ELSE interval '0' END,"
+        # Another sweep may be at work on one that our step has moved on.
+        "UPDATE site_run SET due_at = CASE WHEN state = %(state)s THEN now() + %(after)s"
+        " WHEN state = 'undoing' THEN now() ELSE due_at END,"
         " fault = CASE WHEN state = %(state)s THEN %(fault)s ELSE fault END WHERE id = %(run)s RETURNING id",
         {"run": run.id, "state": run.state, "after": after, "fault": fault},
         bool,

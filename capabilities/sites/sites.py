@@ -17,6 +17,8 @@ from pipeline.errors import InvalidRequest
 from pipeline.settings import Settings
 
 MAX_NAME = 60
+#: Largest answer of a site that nobody has added yet: the API reads it, and JSON takes thirty times its bytes.
+FIRST_BYTES = 10_000_000
 #: The login that each connector needs.
 LOGINS: Mapping[str, Sequence[str]] = {"wordpress": ("user", "password"), "ghost": ("password",), "feed": ()}
 
@@ -177,6 +179,7 @@ async def look_up(
     from capabilities.sites.connectors import open_connector
 
     async with open_connector(connector, url, credentials, SiteFacts(), settings.fetch) as opened:
+        opened.exchange.most_bytes = FIRST_BYTES
         facts = await opened.look_up()
     return facts, SecretBox(settings).seal(json.dumps(dict(credentials)).encode()) if credentials else None
 
@@ -190,5 +193,8 @@ def read_address(text: str) -> str:
 
 
 def name_of(url: str) -> str:
-    """Return the name of a site that was given none: its host."""
-    return url.partition("://")[2].partition("/")[0].removeprefix("www.")[:MAX_NAME]
+    """Return the name of a site that was given none: its host, and its path, since a host may have several sites.
+
+    A site takes the place of one of the same name."""
+    name = url.partition("://")[2].removeprefix("www.").rstrip("/")
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME // 2]}…{name[1 - MAX_NAME // 2 :]}"

@@ -40,9 +40,14 @@ def base_language(tag: str) -> str:
     return read_language(tag) or re.split("[-_]", tag, maxsplit=1)[0].lower()
 
 
+def is_tag(text: str) -> bool:
+    """Return whether a text is a well-formed tag, of whatever language."""
+    return len(text) <= MAX_TAG and WELL_FORMED.fullmatch(text) is not None
+
+
 def check_tag(tag: str) -> str:
     """Return a well-formed tag as it is. Raises PydanticCustomError, which names the request's field."""
-    if len(tag) > MAX_TAG or not WELL_FORMED.fullmatch(tag):
+    if not is_tag(tag):
         raise PydanticCustomError("language_invalid", "Input should be a language code such as en, es or pt-BR")
     return tag
 

@@ -120,7 +120,10 @@ def _target(element: html.HtmlElement) -> str:
 
 def _address(element: html.HtmlElement, page: str) -> str:
     found = element.get("src") or element.get("data-src") or element.get("href") or ""
-    return found[:80] if found.startswith("data:") else urljoin(page, found)
+    try:
+        return found[:80] if found.startswith("data:") else urljoin(page, found)
+    except ValueError:  # such as http://[site]/a.jpg
+        return found
 
 
 def rows(findings: Iterable[Finding]) -> Iterator[tuple[str, str, str, str, str]]:

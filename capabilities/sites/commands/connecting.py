@@ -7,7 +7,7 @@ from uuid import UUID
 
 import typer
 
-from capabilities.sites import sites
+from capabilities.sites import runs, sites
 from capabilities.sites.commands.group import group
 from capabilities.sites.sites import Site
 from pipeline.database import Database, Statement
@@ -30,7 +30,7 @@ def add(
     ghost: Annotated[
         bool, typer.Option("--ghost", help="The site is Ghost. The command asks for an Admin API key.")
     ] = False,
-    name: Annotated[str | None, typer.Option(help="Your name for it; by default its host.")] = None,
+    name: Annotated[str | None, typer.Option(help="Your name for it; by default its address.")] = None,
     account: Account = None,
     data: Data = None,
 ) -> None:
@@ -46,8 +46,10 @@ def add(
     with open_database(data) as database:
         owner = _find_account(database, account)
         facts, sealed = asyncio.run(sites.look_up(settings, connector, address, login))
-        if database.run(sites.save_site(owner, called, connector, address, sealed, facts)) is None:
+        site_id = database.run(sites.save_site(owner, called, connector, address, sealed, facts))
+        if site_id is None:
             raise NotFound(f"There is no account {owner}. `pressroom accounts list` shows them.")
+        database.run(runs.go_on(site_id))
     typer.echo(f"site {called}")
     changes = ", ".join(facts.abilities) or "nothing (read only)"
     tell(f"{facts.title or called}{f', as {facts.user}' if facts.user else ''}. Can change: {changes}.")

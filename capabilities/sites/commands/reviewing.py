@@ -116,12 +116,17 @@ def _review(database: Database, run: Run) -> Run:
     if answer == "a":
         decisions = {one.id: one.proposed for one in changes if one.proposed and not one.draft}
     elif answer == "e":
-        written = click.edit(EDITING + "".join(f"{one.id}\t{shown(one.proposed)}\n" for one in changes))
+        written = click.edit(EDITING + "".join(map(editable, changes)))
         decisions = read_decisions(written or "", changes)
     else:
         return run
     database.run(review(run.id, decisions))
     return _follow(database, _write(database, run))
+
+
+def editable(one: Change) -> str:
+    """Return a proposal as a line of the list that a person edits."""
+    return f"{one.id}\t{' '.join(shown(one.proposed).split())}\n"
 
 
 def read_decisions(listed: str, changes: Sequence[Change]) -> dict[int, Any]:

@@ -9,9 +9,15 @@ from typing import Any
 from capabilities.sites.connectors.connector import Connector, SiteFacts
 from capabilities.sites.connectors.feed import Feed
 from capabilities.sites.connectors.ghost import Ghost
+from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.connectors.wordpress import WordPress
+from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
 
+#: Characters of an error that are shown.
+MAX_SAID = 300
+#: What reading JSON raises that is not as the site's system promises it.
+UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 CONNECTORS: Mapping[str, Any] = {"wordpress": WordPress, "ghost": Ghost, "feed": Feed}
 
 
@@ -19,7 +25,11 @@ CONNECTORS: Mapping[str, Any] = {"wordpress": WordPress, "ghost": Ghost, "feed":
 async def open_connector(
     name: str, url: str, credentials: Mapping[str, str], facts: SiteFacts, settings: FetchSettings
 ) -> AsyncIterator[Connector]:
-    """Give the connector of a site while the block lasts. Raises NotReady."""
+    """Give the connector of a site while the block lasts. Raises NotReady, SiteTrouble."""
     connector = CONNECTORS[name](url, credentials, facts, settings)
     async with connector.exchange:
-        yield connector
+        try:
+            yield connector
+        except UNREADABLE as error:
+            said = f"{shown(url)} answers with what Pressroom can't work with ({type(error).__name__}: {error})"
+            raise SiteTrouble(f"{said[:MAX_SAID]}.", code="site_unreadable") from error

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from capabilities.sites.connectors.exchange import Exchange
 from capabilities.sites.connectors.trouble import SiteTrouble
+from pipeline.offers.languages import is_tag
 
 #: Abilities of a site and its user: fields that can be written, and files that can be added.
 Ability = Literal["alt_text", "content", "excerpt", "tags", "categories", "cover", "upload"]
@@ -37,6 +38,12 @@ class SiteFacts(BaseModel):
     tags: tuple[str, ...] = ()
     #: Minutes between two looks at its posts while it is watched.
     watch_minutes: int = 1
+
+    @field_validator("language")
+    @classmethod
+    def _tag(cls, told: str | None) -> str | None:
+        """Return the language if it is a code: Ghost and feeds take any text, such as "English"."""
+        return told if told and is_tag(told) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +109,8 @@ class Connector(ABC):
         """Delete a file that `upload` added; do nothing if it is gone."""
         raise _only_read()
 
-    def player(self, target: str, url: str) -> str:
-        """Return the HTML of a player of a file, as the site's editor would write it."""
+    def player(self, target: str, url: str, content: str = "") -> str:
+        """Return the HTML of a player of a file, as the site's editor would write it before a post's content."""
         raise _only_read()
 
     async def subscribe(self, address: str) -> None:  # noqa: B027  most sites can't

@@ -16,7 +16,7 @@ from pipeline.downloads.targets import REDIRECTS, Refused, read_target, shown
 from pipeline.settings.fields import FetchSettings
 
 USER_AGENT = "Pressroom/0.1 (site connector)"
-#: Largest answer that is read, in bytes: a hundred posts of 200,000 characters.
+#: Bytes of a hundred posts of 200,000 characters.
 MAX_BYTES = 40_000_000
 #: Time of one request: a shared host may take seconds to store a picture in all its sizes.
 LIMIT = aiohttp.ClientTimeout(total=60, connect=10)
@@ -35,6 +35,9 @@ class Reply:
 
 class Exchange:
     """Sends requests of one site; an async context manager. It follows no redirect, which might carry the password."""
+
+    #: Largest answer that is read.
+    most_bytes = MAX_BYTES
 
     def __init__(self, settings: FetchSettings, authorization: str | None = None) -> None:
         """Raises NotReady."""
@@ -71,15 +74,17 @@ class Exchange:
                 timeout=LIMIT,
                 **options,
             ) as response:
-                body = await response.content.read(MAX_BYTES + 1)
-                while not response.content.at_eof() and len(body) <= MAX_BYTES:
-                    body += await response.content.read(MAX_BYTES + 1 - len(body))
+                body = bytearray()
+                async for part in response.content.iter_any():
+                    body += part
+                    if len(body) > self.most_bytes:
+                        break
         except (aiohttp.ClientError, OSError, ValueError) as error:
             failure = failure_of(error, name)
             code = "site_blocked" if failure.is_forbidden else "site_unreachable"
             raise SiteTrouble(failure.message, code=code, passes=failure.is_passing) from error
-        if len(body) > MAX_BYTES:
-            raise SiteTrouble(f"{name} answers with more than {MAX_BYTES:,} bytes.", code="site_too_large")
+        if len(body) > self.most_bytes:
+            raise SiteTrouble(f"{name} answers with more than {self.most_bytes:,} bytes.", code="site_too_large")
         if response.status in REDIRECTS:
             there = shown(response.headers.get("Location", ""))
             raise SiteTrouble(f"{name} redirects to {there}. Add the site by that address.", code="site_moved")
@@ -93,10 +98,10 @@ class Exchange:
                 passes=True,
                 after=read_retry_after(response.headers.get("Retry-After", "")) or timedelta(seconds=10),
             )
-        return Reply(response.status, response.headers, content, body)
+        return Reply(response.status, response.headers, content, bytes(body))
 
 
-def _json(body: bytes) -> Any:
+def _json(body: bytearray) -> Any:
     # Plug-ins write warnings, or a byte order mark, before the JSON.
     try:
         return json.loads(body.decode("utf-8-sig"))

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from io import BytesIO
 from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
+from defusedxml.ElementTree import fromstring, iterparse
 
 from capabilities.index_check.requests.request import MAX_URLS
 from capabilities.index_check.settings import SitemapSettings
@@ -15,12 +16,15 @@ from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePo
 from capabilities.sites.connectors.exchange import USER_AGENT, Exchange
 from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.downloads.targets import shown
+from pipeline.downloads.urls import fault_of
 from pipeline.downloads.web import Web
 from pipeline.settings.fields import FetchSettings
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 #: The fields of a page that is known by its address alone.
 NOTHING: Values = {"content": "", "excerpt": "", "tags": [], "categories": [], "cover": None}
+#: Largest feed that is read: hundreds of whole posts.
+MAX_FEED_BYTES = 10_000_000
 #: Minutes between two looks at a sitemap, which may have many files.
 SITEMAP_MINUTES = 15
 CONTENT = "{http://purl.org/rss/1.0/modules/content/}encoded"
@@ -66,7 +70,13 @@ class Feed(Connector):
         if reply.status != 200:
             raise SiteTrouble(f"{shown(self._url)} answers with HTTP {reply.status}.", code="site_refused")
         try:
-            root: Element = fromstring(reply.body)
+            # Pages of a sitemap are read elsewhere, a part at a time; as a tree they take thirty times its bytes.
+            root: Element = next(iterparse(BytesIO(reply.body), events=("start",)))[1]
+            if not _is_sitemap(root):
+                if len(reply.body) > MAX_FEED_BYTES:
+                    too_large = f"{shown(self._url)} has more than {MAX_FEED_BYTES:,} bytes."
+                    raise SiteTrouble(too_large, code="site_too_large")
+                root = fromstring(reply.body)
         except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
             raise SiteTrouble(
                 f"{shown(self._url)} is not a feed or sitemap that can be read ({type(error).__name__}).",
@@ -101,7 +111,12 @@ class Feed(Connector):
         excerpt = entry.findtext(f"{ATOM}summary") or ""
         tags = [one.text for one in entry.findall("category") if one.text]
         tags += [term for one in entry.findall(f"{ATOM}category") if (term := one.get("term"))]
-        url = urljoin(self._url, link)
+        try:
+            url = urljoin(self._url, link)
+        except ValueError:
+            return None
+        if fault_of(url) is not None:  # such as javascript:, which would become a link of the dashboard
+            return None
         return SitePost(
             url, title.strip(), url, is_published=True,
             values={**NOTHING, "content": content, "excerpt": excerpt, "tags": tags},

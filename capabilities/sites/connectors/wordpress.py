@@ -10,7 +10,8 @@ from urllib.parse import quote, urlsplit
 
 from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange, Reply
-from capabilities.sites.connectors.trouble import SiteTrouble
+from capabilities.sites.connectors.trouble import MOST_PAGES, SiteTrouble, too_many
+from capabilities.sites.markup import text_of
 from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
 
@@ -53,15 +54,16 @@ class WordPress(Connector):
         me = (await self._ask("GET", "wp/v2/users/me?context=edit")).content
         may = {name for name, allowed in dict(me.get("capabilities") or {}).items() if allowed}
         abilities = tuple(ability for ability, needed in NEEDS.items() if may.issuperset(needed))
-        language = None
+        # Only administrators may read the site's language; a user's own is the same, unless they chose another.
+        language = str(me.get("locale") or "en")
         if "manage_options" in may:
             settings = (await self._ask("GET", "wp/v2/settings")).content
-            language = str(settings.get("language") or "en").replace("_", "-")
+            language = str(settings.get("language") or "en")
         most = f"per_page={PER_PAGE}&_fields=name&orderby=count&order=desc"
         names = {kind: (await self._ask("GET", f"wp/v2/{kind}?{most}")).content for kind in ("categories", "tags")}
         return SiteFacts(
             title=unescape(str(index.get("name") or "")),
-            language=language,
+            language=language.replace("_", "-"),
             user=str(me.get("name") or ""),
             root=self._root,
             abilities=abilities,
@@ -120,12 +122,14 @@ class WordPress(Connector):
         """Delete a medium for good: WordPress has no bin for media by default."""
         await self._ask("DELETE", f"wp/v2/{target}?force=true", missing=True, target=target)
 
-    def player(self, target: str, url: str) -> str:
-        """Return an audio block."""
-        return (
-            f'<!-- wp:audio {{"id":{target.partition("/")[2]}}} -->\n<figure class="wp-block-audio"><audio controls'
-            f' src="{escape(url)}"></audio></figure>\n<!-- /wp:audio -->\n\n'
-        )
+    def player(self, target: str, url: str, content: str = "") -> str:
+        """Return an audio block; its HTML alone for a post of the old editor.
+
+        In a post with a block, WordPress makes no paragraphs of blank lines any more (do_blocks, wpautop)."""
+        html = f'<figure class="wp-block-audio"><audio controls src="{escape(url)}"></audio></figure>'
+        if "<!-- wp:" not in content:
+            return f"{html}\n\n"
+        return f'<!-- wp:audio {{"id":{target.partition("/")[2]}}} -->\n{html}\n<!-- /wp:audio -->\n\n'
 
     async def _find_root(self) -> str:
         """Return the address of the REST API: by its usual path, or as the site's home page says."""
@@ -153,12 +157,12 @@ class WordPress(Connector):
 
     async def _pages(self, path: str) -> AsyncIterator[list[Mapping[str, Any]]]:
         """Yield the pages of a list."""
-        page, last = 1, 1
-        while page <= last:
+        for page in range(1, MOST_PAGES + 1):
             reply = await self._list(f"{path}&per_page={PER_PAGE}&page={page}")
-            last = int(reply.headers.get("X-WP-TotalPages", 0))
             yield reply.content
-            page += 1
+            if page >= int(reply.headers.get("X-WP-TotalPages", 0)):
+                return
+        raise too_many(path.partition("?")[0].rpartition("/")[2], MOST_PAGES * PER_PAGE)
 
     async def _list(self, path: str) -> Reply:
         reply = await self._ask("GET", path, missing=True)
@@ -247,7 +251,7 @@ class WordPress(Connector):
                 for field, names in self._names.items()
             },
         }
-        title = unescape(content["title"].get("raw") or content["title"].get("rendered") or "")
+        title = text_of(content["title"].get("raw") or content["title"].get("rendered") or "")
         # A draft has none, or one that is all zeros.
         date = content.get("date_gmt") or ""
         published_at = datetime.fromisoformat(f"{date}+00:00") if date[:4] > "0000" else None

@@ -62,7 +62,7 @@ class RunPage(Resource):
                 await do(runs.skip_rest(run.id))
             case "undo":
                 await do(runs.begin_undo(site.id, run.id))
-            case "go_on":
+            case "go_on" if run.fault:  # without one a sweep may be at work on it
                 await do(runs.move(run.id, of=[run.state], to=run.state))
         redirect(req, resp, f"{ROOT}/{site.id}/runs/{run.id}")
 

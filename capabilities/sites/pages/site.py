@@ -14,6 +14,7 @@ from capabilities.sites.posts import list_posts
 from capabilities.sites.routes.podcast import FEEDS, address_of
 from pipeline.accounts.audit import Action, noted
 from pipeline.errors import InvalidRequest
+from pipeline.offers.languages import is_tag
 
 #: Names of runs for people.
 TASKS = {"alt_text": "Alt texts", "posts": "Posts"}
@@ -79,7 +80,9 @@ class SitePage(Resource):
                 redirect(req, resp, f"{here}/runs/{begun.id}")
             case _:
                 check_parts(site, (), alt_text=True)
-                language = {"language": text} if (text := form.text("language")) else {}
+                if (text := form.text("language")) and not is_tag(text):
+                    raise InvalidRequest(f"{text[:60]!r} is no code of a language. Enter one such as en or pt-BR.")
+                language = {"language": text} if text else {}
                 begun, _ = await run(runs.start_run(site.id, "alt_text", language))
                 redirect(req, resp, f"{here}/runs/{begun.id}")
 

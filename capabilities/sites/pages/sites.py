@@ -9,7 +9,7 @@ from api.dashboard.forms import Form, read_form
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
-from capabilities.sites import sites
+from capabilities.sites import runs, sites
 from capabilities.sites.sites import Site
 from pipeline.accounts.audit import Action, noted
 from pipeline.errors import InvalidRequest, PressroomError
@@ -43,6 +43,8 @@ class SitesPage(Resource):
             return
         saved = sites.save_site(session.account_id, sites.name_of(address), connector, address, sealed, facts)
         site_id = await self._services.database.run(noted(saved, session.caller.actor, Action.SITE_CHANGED, address))
+        if site_id is not None:
+            await self._services.database.run(runs.go_on(site_id))
         redirect(req, resp, f"{ROOT}/{site_id}", f"{facts.title or sites.name_of(address)} was added.")
 
     async def _show(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, form: Form, error: str = "") -> None:

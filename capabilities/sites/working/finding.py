@@ -2,14 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from capabilities.sites.changes import NewChange
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost
-from capabilities.sites.markup import NUMBER, around, images, is_missing, plain_url, text_of
+from capabilities.sites.connectors.trouble import SiteTrouble
+from capabilities.sites.markup import NUMBER, around, file_name, images, is_missing, plain_url, text_of
 from capabilities.sites.parts import NEEDED
 
 #: Posts of one picture whose `alt` is filled; a logo may stand in thousands.
@@ -66,7 +66,7 @@ class Uses:
 async def find_pictures(site: Connector, options: Mapping[str, Any]) -> AsyncIterator[list[NewChange]]:
     """Yield the pictures that lack a text, a part of the library at a time.
 
-    `options`: `posts` (targets; empty: all) that have to show them."""
+    `options`: `posts` (targets; empty: all) that have to show them; no other post is changed then."""
     uses, named = Uses(), set(options.get("posts") or ())
     async for posts in site.list_posts():
         for post in posts:
@@ -74,22 +74,36 @@ async def find_pictures(site: Connector, options: Mapping[str, Any]) -> AsyncIte
     async for pictures in site.list_pictures():
         found = [(one, uses.of(one)) for one in pictures]
         wanted = [(one, of) for one, of in found if not named or named & {use.post for use in of}]
-        yield [change for one, of in wanted if (change := _change(one, of)) is not None]
+        yield [change for one, of in wanted if (change := _change(one, of, named)) is not None]
 
 
 async def find_posts(site: Connector, options: Mapping[str, Any], facts: SiteFacts) -> AsyncIterator[list[NewChange]]:
     """Yield what posts lack of the parts that were chosen; only published posts, unless single ones were named.
 
-    `options`: `parts` (fields of posts), `posts` (targets or addresses; empty: all)."""
-    named = set(options.get("posts") or ())
+    `options`: `parts` (fields of posts), `posts` (targets or addresses; empty: all). Raises SiteTrouble for an address
+    that no post has."""
+    named = {one.rstrip("/") for one in options.get("posts") or ()}
+    left = set(named)
     async for posts in site.list_posts():
-        chosen = [one for one in posts if (named & {one.target, one.url} if named else one.is_published)]
+        chosen = [one for one in posts if (named & _names(one) if named else one.is_published)]
         yield [
             _part(post, part, facts)
             for post in chosen
             for part in options["parts"]
             if NEEDED[part] in facts.abilities and _lacks(post, part)
         ]
+        left = left.difference(*map(_names, chosen))
+        if named and not left:
+            return  # new posts are the first of a list, which may have hundreds of parts
+    if addresses := [one for one in left if "://" in one]:
+        raise SiteTrouble(
+            f"The site lists no post {addresses[0]}. Copy its address from there.", code="site_lacks_post"
+        )
+
+
+def _names(post: SitePost) -> set[str]:
+    """Return what a post may be named by."""
+    return {post.target, post.url.rstrip("/")}
 
 
 def _part(post: SitePost, part: str, facts: SiteFacts) -> NewChange:
@@ -124,13 +138,12 @@ def _lacks(post: SitePost, part: str) -> bool:
     return not found or (part == "categories" and [name.casefold() for name in found] == [UNCATEGORIZED])
 
 
-def _change(picture: SitePicture, uses: Sequence[Use]) -> NewChange | None:
-    lacking = list(dict.fromkeys(use.post for use in uses if use.lacks_alt))
+def _change(picture: SitePicture, uses: Sequence[Use], named: Set[str]) -> NewChange | None:
+    lacking = list(dict.fromkeys(use.post for use in uses if use.lacks_alt and (not named or use.post in named)))
     lacks = is_missing(picture.alt_text, picture.url)
     if not lacks and not lacking:
         return None
-    name = unquote(urlsplit(picture.url).path).rpartition("/")[2]
-    about: dict[str, Any] = {"url": picture.url, "name": name, "posts": lacking}
+    about: dict[str, Any] = {"url": picture.url, "name": file_name(picture.url), "posts": lacking}
     if uses:
         about |= {"page": uses[0].title, "page_url": uses[0].url, "context": uses[0].context}
     if not lacks:

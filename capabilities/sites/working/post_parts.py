@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from capabilities.blog.engines.metadata.source import without_shortcodes
 from capabilities.blog.kinds.metadata import (
     MAX_CONTENT,
     MAX_TITLE,
@@ -57,7 +58,7 @@ def _title(change: Change) -> str:
 
 
 def _spoken_text(change: Change, values: Values) -> str:
-    return f"{_title(change)}.\n\n{paragraphs_of(values['content'])}"
+    return f"{_title(change)}.\n\n{paragraphs_of(without_shortcodes(values['content']))}"
 
 
 def proposal_of(ended: Ended, site: Site) -> Proposal:
@@ -138,8 +139,9 @@ class FilePart:
         content = self._read(change.proposed["artifact"])
         kind = change.proposed.get("content_type", "audio/mpeg")
         suffix = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}.get(kind, "mp3")
-        # Its own name, so that a file that a kill has left without a note is found again.
-        name = f"{change.target.replace('/', '-')}-{change.field}-{change.id}.{suffix}"
+        # Its own name, so that a file that a kill has left without a note is found again. Changes of other systems of
+        # ours, such as one before a new installation, have equal numbers.
+        name = f"{change.target.replace('/', '-')}-{change.field}-{change.run_id.hex[:12]}-{change.id}.{suffix}"
         made, url = await site.upload(name, content, kind, post=change.target)
         shown_by = "cover" if change.field == "cover" else "content"
         now = await site.read(change.target)  # an upload takes up to a minute
@@ -149,7 +151,7 @@ class FilePart:
         if change.field == "cover":
             await site.write(made, {"alt_text": change.proposed["alt_text"]})
             return Plan({"cover": made}, {"made": made})
-        block = site.player(made, url)
+        block = site.player(made, url, values["content"])
         written = {"made": made, "url": url, "block": block, "headings": headings_of(values["content"])}
         return Plan({"content": block + values["content"]}, written)
 

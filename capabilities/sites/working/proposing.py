@@ -1,5 +1,9 @@
 """Proposing: ordinary jobs make what is proposed, which hold, charge and repeat as all jobs do."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
 from capabilities.alt_text.kinds.batch import MAX_IMAGES, AltTextBatch, AltTextBatchRequest, BatchImage
 from capabilities.alt_text.kinds.fields import PictureTexts
 from capabilities.alt_text.settings import CaptioningSettings
@@ -18,12 +22,19 @@ from capabilities.sites.runs import Run
 from capabilities.sites.sites import Site
 from capabilities.sites.working.finding import hints_of
 from capabilities.sites.working.post_parts import proposal_of, refusal_of, requests_of
+from capabilities.speech.kinds.batch import SpeechBatchRequest
+from capabilities.speech.kinds.lexicon import LexiconEntry, LexiconTooLong, entries_in
+from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.database import Database
 from pipeline.errors import Unauthorized
 from pipeline.jobs.on_behalf import paying_key, raise_refusal, submission_of
-from pipeline.kind import AnyKind, Request
+from pipeline.kind import AnyKind, Request, as_json
 from pipeline.lifecycle import submit
+from pipeline.offers.offers import order_offers, read_offers
 from pipeline.settings import Settings
+
+#: Inputs, prices and lanes of a submission.
+Items = Sequence[tuple[Mapping[str, Any], int, str | None]]
 
 
 def submit_pictures(database: Database, run: Run, site: Site, settings: Settings) -> int:
@@ -62,7 +73,11 @@ async def submit_post(database: Database, run: Run, site: Site, opened: Connecto
         database.run(note_outcome(number, "failed", note=note))
     possible = [one for one in of_post if one.id not in refusals]
     for kind, request, made in requests_of(possible, values, site, dict(run.options)):
-        _submit(database, site, kind, request, dict.fromkeys((one.id for one in made), 0), settings)
+        try:
+            _submit(database, site, kind, request, dict.fromkeys((one.id for one in made), 0), settings)
+        except LexiconTooLong as refused:
+            for change in made:
+                database.run(note_outcome(change.id, "failed", note=refused.message))
     return len(of_post)
 
 
@@ -84,10 +99,29 @@ def _submit(
         request_id=f"site-{site.id}-{min(places)}",
         source="wordpress" if site.connector == "wordpress" else "web",
     )
+    if isinstance(request, SpeechBatchRequest):
+        submission = replace(submission, items=_with_lexicon(database, site, request, submission.items, settings))
     with database.transaction() as transaction:
         raise_refusal(transaction.run(submit(submission)), submission)
         if transaction.run(note_job(submission.job_id, places)) != len(places):
             raise RuntimeError("Another sweep has made this job; this one is undone.")
+
+
+def _with_lexicon(
+    database: Database, site: Site, request: SpeechBatchRequest, items: Items, settings: Settings
+) -> Items:
+    """Return the item of a text with the entries of the account's lexicon that occur in it."""
+    from capabilities.speech.routes.lexicon import find_lexicon, usable  # parts of the API, which few sweeps need
+
+    stored = database.run(find_lexicon(site.account_id))
+    entries = [LexiconEntry.model_validate(one) for one in (stored and stored.entries) or ()]
+    if not entries:
+        return items
+    voice = offered_voices(order_offers(settings, database.run(read_offers()))).pick(
+        voice_name=request.voice_name, language=request.stated_language, characters=len(request.text)
+    )
+    found = entries_in(request.text, usable(entries, voice, is_detected=request.is_detected))
+    return [({**given, "lexicon": list(map(as_json, found))}, price, lane) for given, price, lane in items]
 
 
 def settle(database: Database, run: Run, site: Site) -> int:

@@ -1,9 +1,12 @@
 """Site runs: the chore of the sweep that takes runs one step on, whoever began them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
+
+from psycopg import DataError
+from psycopg.errors import ProgramLimitExceeded
 
 from capabilities.sites import runs
 from capabilities.sites.changes import (
@@ -11,6 +14,7 @@ from capabilities.sites.changes import (
     accept_in_posts,
     add_changes,
     count_changes,
+    leave_out_unsubmitted,
     list_changes,
     list_unsubmitted,
 )
@@ -21,8 +25,9 @@ from capabilities.sites.working.finding import find_pictures, find_posts
 from capabilities.sites.working.post_parts import FilePart
 from capabilities.sites.working.proposing import settle, submit_pictures, submit_post
 from capabilities.sites.working.writing import Field, PostAlts, Writer
+from models.sites import WORKING
 from pipeline.database import Database
-from pipeline.errors import PressroomError
+from pipeline.errors import InsufficientCredits, KeyCreditsUsed, PressroomError, RateLimitExceeded
 from pipeline.log import get_logger
 from pipeline.settings import Settings
 
@@ -31,6 +36,10 @@ log = get_logger(__name__)
 #: Pause between two looks at a run's jobs, and after a site's passing trouble.
 LOOK = timedelta(seconds=1)
 TROUBLE = timedelta(seconds=30)
+#: Longest pause that a site can ask for; some say a month.
+LONGEST = timedelta(hours=1)
+#: Characters of an error that are shown.
+MAX_SAID = 300
 #: Changes of one claim: a site that takes a minute for each leaves time for the others.
 SLICE = 24
 #: Claims of one call, so that the sweep's log says what was done.
@@ -43,8 +52,10 @@ KEEP = runs.CLAIM / 4
 class SiteRuns:
     """Takes due runs on. `database` may be shared with other threads."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, states: Sequence[str] = WORKING) -> None:
+        """Take on runs in some states alone."""
         self._settings = settings
+        self._states = states
         self._steps: Mapping[str, Callable[[Database, Run, Site], Coroutine[Any, Any, timedelta]]] = {
             "finding": self._find,
             "proposing": self._propose,
@@ -62,7 +73,7 @@ class SiteRuns:
     def work(self, database: Database) -> int:
         """Take each due run one step on; returns how many steps were taken."""
         for number in range(MOST_CLAIMS):
-            run = database.run(runs.claim_run())
+            run = database.run(runs.claim_run(self._states))
             if run is None:
                 return number
             self._step(database, run)
@@ -76,11 +87,17 @@ class SiteRuns:
             after = asyncio.run(self._kept(database, run, site))
         except SiteTrouble as trouble:
             fault = None if trouble.may_pass else trouble.message
-            database.run(runs.put_back(run, trouble.retry_after or TROUBLE, fault))
+            database.run(runs.put_back(run, min(trouble.retry_after or TROUBLE, LONGEST), fault))
             log.warning("site run put off", run=str(run.id), code=trouble.code, error=trouble.message)
         except PressroomError as error:
-            database.run(runs.put_back(run, TROUBLE, None if error.passes else error.message))
+            passes = error.passes or isinstance(error, RateLimitExceeded)  # the account's other jobs end
+            database.run(runs.put_back(run, TROUBLE, None if passes else error.message))
             log.warning("site run stopped", run=str(run.id), code=error.code)
+        except (ValueError, DataError, ProgramLimitExceeded) as error:
+            # A request that is refused, or a text that PostgreSQL can't store: without a fault, tried again for ever.
+            said = " ".join(str(error).split())[:MAX_SAID]
+            database.run(runs.put_back(run, TROUBLE, f"The site's texts can't be worked with: {said}"))
+            log.exception("site run stopped", run=str(run.id))
         else:
             database.run(runs.put_back(run, after))
 
@@ -111,8 +128,16 @@ class SiteRuns:
         return AT_ONCE
 
     async def _propose(self, database: Database, run: Run, site: Site) -> timedelta:
-        if await self._submit(database, run, site) or settle(database, run, site):
+        # Outputs first: they are paid for, and jobs are not kept for ever.
+        if settle(database, run, site):
             return AT_ONCE
+        try:
+            if await self._submit(database, run, site):
+                return AT_ONCE
+        except (InsufficientCredits, KeyCreditsUsed) as refused:
+            # New posts of a watch wait for credits instead.
+            if run.options.get("watch") or not database.run(leave_out_unsubmitted(run.id, refused.message)):
+                raise
         if database.run(list_changes(run.id, states=["found"], limit=1)):
             return LOOK
         if (bound := run.options.get("at_least")) is not None:

@@ -4,8 +4,11 @@ The site's list of posts is read again and again: WordPress has no webhooks of i
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
+
+from psycopg import DataError
 
 from capabilities.index_check.kinds.index_check import IndexCheck, IndexSubmit
 from capabilities.index_check.monitors.monitor import add_monitor
@@ -47,6 +50,9 @@ class SiteWatch:
             except PressroomError as error:
                 log.warning("site not watched", site=str(site.id), code=error.code)
                 watched = {**(site.watched or {}), "note": error.message}
+            except DataError as error:
+                log.exception("site not watched", site=str(site.id))
+                watched = {**(site.watched or {}), "note": f"The site's texts can't be stored: {str(error)[:200]}"}
             if watched != site.watched:
                 database.run(note_watched(site, watched))
             looked += 1
@@ -58,8 +64,9 @@ class SiteWatch:
             posts = [one for one in await anext(opened.list_posts(), []) if one.is_published]
         known = site.watched or {}
         seen = dict.fromkeys(known.get("seen") or ())
+        since = known["since"] if "since" in known else _oldest(posts)
         if known.get("seen") is not None:  # else: posts from before the watch are left alone
-            new = [one for one in posts if one.target not in seen]
+            new = [one for one in posts if one.target not in seen and _is_since(one, since)]
             begun = self._begin(database, site, new) if new else []
             if begun is None:
                 note = "New posts wait until you have reviewed the open run."
@@ -71,15 +78,16 @@ class SiteWatch:
                     self._end(database, site, post)
                 except PressroomError as error:  # all posts count as seen, or they would be paid for again
                     log.warning("post not told of", site=str(site.id), url=post.url, code=error.code)
-        return {"seen": list(dict.fromkeys([*(one.target for one in posts), *seen]))[: max(MOST_SEEN, len(posts))]}
+        targets = list(dict.fromkeys([*(one.target for one in posts), *seen]))
+        return {"seen": targets[: max(MOST_SEEN, len(posts))], "since": since}
 
     def _begin(self, database: Database, site: Site, posts: Sequence[SitePost]) -> list[UUID] | None:
         """Begin the runs of new posts; None: a person's run is open, and goes first."""
         chosen, targets = dict(site.watch or {}), [one.target for one in posts]
         wanted: dict[Task, Any] = {"alt_text": chosen.get("alt_text"), "posts": chosen["parts"]}
         tasks = [task for task, is_wanted in wanted.items() if is_wanted]
-        listed = database.run(runs.list_runs(site.id, limit=100))
-        open_runs = {one.task: one for one in listed if one.state in OPEN and one.task in tasks}
+        listed = database.run(runs.list_runs(site.id, states=OPEN))
+        open_runs = {one.task: one for one in listed if one.task in tasks}
         if any(not one.options.get("watch") or one.state in WORKING for one in open_runs.values()):
             return None
         options = {"watch": True, "at_least": chosen["at_least"], "parts": chosen["parts"]}
@@ -143,3 +151,16 @@ class SiteWatch:
             return made
         log.warning("post not monitored", site=str(site.id), url=post.url, why="the most monitors")
         return None
+
+
+def _oldest(posts: Sequence[SitePost]) -> str | None:
+    """Return when the oldest of some posts was published; None: there are none, or their site doesn't tell."""
+    moments = [one.published_at for one in posts if one.published_at]
+    return min(moments).isoformat() if moments else None
+
+
+def _is_since(post: SitePost, since: str | None) -> bool:
+    """Return whether a post is not older than those that stood in the list when the watch began.
+
+    One that is comes into the list when a newer post is deleted."""
+    return since is None or post.published_at is None or post.published_at >= datetime.fromisoformat(since)

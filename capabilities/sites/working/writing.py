@@ -165,7 +165,8 @@ class Writer:
         if isinstance(planned, Outcome):
             return planned
         # Before the site is asked: after a kill nobody else knows what to undo.
-        self._database.run(note_outcome(change.id, "writing", written=planned.written))
+        if not self._database.run(note_outcome(change.id, "writing", written=planned.written)):
+            raise SiteTrouble("The site was removed from Pressroom.", code="site_run_ended", passes=True)
         return field.settle(change, planned, await self._site.write(change.target, planned.values))
 
     async def _undo(self, change: Change, values: Values) -> Outcome:

@@ -32,6 +32,7 @@ TREE = [
     ('<p><img src="/u/2024-boat-3.jpg" alt="2024 boat 3"></p>', ["file_name"]),
     ('<p><img src="a.png" alt="Two boats"></p>', []),
     ('<p><img src="a.png" aria-label="Two boats"></p>', []),
+    ('<p><img src="http://[site]/a.png"></p>', ["missing"]),
     (f'<p><img src="a.png" alt="{"long " * 60}"></p>', ["too_long"]),
     ('<p><img src="a.png" alt="Boats"><img src="b.png" alt="boats"></p>', ["same_text"]),
     ('<p><img src="a-300x200.png" alt="Boats"><img src="a.png" alt="Boats"></p>', []),

@@ -1,18 +1,22 @@
 """Each connector passes the suite; WordPress's refusals are told in one line."""
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from connector_suite import ConnectorSuite, With
 from sites_fixtures import picture
-from web_server import WebServer, web_server
+from web_server import Answer, WebServer, reply, web_server
 from wordpress_site import WordPress, image_block
 
-from capabilities.sites.connectors import open_connector, wordpress
+from capabilities.sites import sites
+from capabilities.sites.connectors import feed, open_connector, wordpress
 from capabilities.sites.connectors.connector import Connector, SiteFacts
 from capabilities.sites.connectors.trouble import SiteTrouble
+from pipeline.settings import Settings
 from pipeline.settings.fields import FetchSettings
 
 OPEN = FetchSettings(allow_networks="127.0.0.0/8")
@@ -61,6 +65,14 @@ class TestWordPress(ConnectorSuite):
 
         assert with_site(lambda site: site.write(target, {"alt_text": "C:\\boats"})) == {"alt_text": "C:\\boats"}
 
+    def test_a_title_is_told_without_mark_up(self, with_site: With, site_wordpress: WordPress) -> None:
+        site_wordpress.add_post("<em>Fish</em> &amp; chips", "")
+
+        async def titles(site: Connector) -> list[str]:
+            return [one.title async for some in site.list_posts() for one in some]
+
+        assert with_site(titles) == ["Fish & chips"]
+
 
 def test_a_library_is_read_a_page_at_a_time_each_picture_once(
     site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
@@ -102,6 +114,21 @@ class TestFeed(ConnectorSuite):
         return "http://127.0.0.1/never"
 
 
+def test_links_that_lead_nowhere_are_no_posts(monkeypatch: pytest.MonkeyPatch) -> None:
+    links = ("javascript:alert(1)", "http://[no", "mailto:a@b.example", "https://harbour.example/tide")
+    items = "".join(f"<item><link>{link}</link></item>" for link in links)
+
+    async def read(site: Connector) -> list[str]:
+        return [one.url async for some in site.list_posts() for one in some]
+
+    with web_server() as site:
+        site.serve("/feed", f"<rss><channel>{items}</channel></rss>".encode(), "application/rss+xml")
+        with_site = run_with("feed", site.url("/feed"), {}, SiteFacts())
+        assert with_site(read) == ["https://harbour.example/tide"]
+        monkeypatch.setattr(feed, "MAX_FEED_BYTES", 100)
+        assert refusal(with_site).code == "site_too_large"
+
+
 SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{one}</loc></url></urlset>"""
 
 
@@ -135,6 +162,13 @@ def test_a_user_who_may_write_nothing_is_told_by_the_abilities(site_wordpress: W
     facts: SiteFacts = with_site(lambda site: site.look_up())
 
     assert facts.abilities == ()
+    assert facts.language == "en-US"  # the user's, as it may not read the site's
+
+
+def test_a_language_that_is_told_in_words_is_none() -> None:
+    told = ("English", "de-DE-formal", "", "x" * 40, None)
+
+    assert [SiteFacts(language=one).language for one in told] == [None, "de-DE-formal", None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -147,8 +181,6 @@ def test_a_user_who_may_write_nothing_is_told_by_the_abilities(site_wordpress: W
     ],
 )
 def test_what_is_no_rest_api_is_told_in_one_line(status: int, body: bytes, code: str, said: str) -> None:
-    from web_server import Answer, reply
-
     with web_server() as site:
         site.say("/wp-json/", Answer(reply(status, body, {"Content-Type": "text/html"})))
         site.serve("/", b"<html></html>", "text/html")
@@ -157,6 +189,59 @@ def test_what_is_no_rest_api_is_told_in_one_line(status: int, body: bytes, code:
     assert trouble.code == code
     assert said in trouble.message
     assert "\n" not in trouble.message
+
+
+LOGIN = {"user": "u", "password": "p"}
+
+
+def rest_api(site: WebServer, facts: SiteFacts | None = None, **answers: Any) -> With:
+    """Serve JSON by the end of its path, as WordPress's REST API would; return what opens that."""
+    site.serve("/wp-json/", b'{"namespaces": []}', "application/json")
+    for name, answer in answers.items():
+        headers = {"X-WP-TotalPages": "999999999"}
+        site.serve(f"/wp-json/wp/v2/{name}", json.dumps(answer).encode(), "application/json", **headers)
+    return run_with("wordpress", site.url(""), LOGIN, facts or SiteFacts(root=site.url("/wp-json/")))
+
+
+@pytest.mark.parametrize("users", [[], None, "x", {"capabilities": 7}, {"capabilities": {"manage_options": True}}])
+def test_json_of_another_form_is_told_in_one_line(users: Any) -> None:
+    with web_server() as site:
+        site.serve("/wp-json/wp/v2/users/me", json.dumps(users).encode(), "application/json")
+        trouble = refusal(rest_api(site, settings=[]))
+
+    assert trouble.code in ("site_unreadable", "site_no_json")
+    assert "\n" not in trouble.message
+
+
+def test_a_message_of_a_site_is_shown_in_one_line_that_a_row_can_hold() -> None:
+    with web_server() as site:
+        told = {"code": "no", "message": "Not\x00 \ud800\nnow"}
+        site.say("/wp-json/wp/v2/posts/1", Answer(reply(403, json.dumps(told).encode(), {})))
+        trouble = refusal(rest_api(site), lambda opened: opened.read("posts/1"))
+
+    assert "refuses this: Not   now (no)." in trouble.message
+
+
+def test_a_site_that_is_not_added_yet_may_not_send_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sites, "FIRST_BYTES", 10)
+    monkeypatch.setenv("PRESSROOM_FETCH__ALLOW_NETWORKS", "127.0.0.0/8")
+    with web_server() as site:
+        rest_api(site)
+        with pytest.raises(SiteTrouble, match="more than 10 bytes"):
+            asyncio.run(sites.look_up(Settings(data=tmp_path), "wordpress", site.url(""), LOGIN))
+
+
+def test_a_list_without_an_end_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wordpress, "MOST_PAGES", 3)
+
+    async def read(opened: Connector) -> int:
+        return len([part async for part in opened.list_pictures()])
+
+    with web_server() as site:
+        trouble = refusal(rest_api(site, media=[]), read)
+        assert len(site.asked) == 3
+
+    assert trouble.code == "site_too_large"
 
 
 def test_a_redirect_is_not_followed_with_the_password() -> None:

@@ -12,12 +12,13 @@ import pytest
 from http_service import Service
 from payers import Payer
 from spoken_posts import SpokenPost, add_spoken_post
-from web_server import web_server
+from web_server import Answer, web_server
 
 from capabilities.sites import feeds, runs
 from capabilities.sites.changes import note_outcome
 from capabilities.sites.feeds import CATEGORIES, Feed
 from capabilities.sites.sites import remove_site
+from capabilities.sites.working import feeding
 from capabilities.sites.working.feeding import SiteFeeds
 from pipeline.database import Database
 from pipeline.settings import Settings
@@ -198,6 +199,21 @@ def test_audio_that_has_expired_is_taken_from_the_site(
     _, (item,) = read(open_service, feed)
     assert post.site_id == gone.site_id
     assert open_service.get(local(item.find("enclosure").get("url"))).body == b"from the site"  # type: ignore[union-attr]
+
+
+def test_audio_that_does_not_end_or_is_too_large_holds_up_no_other(
+    chore: SiteFeeds, add: Add, api_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeding, "MOST_SECONDS", 0.5)
+    monkeypatch.setattr(feeding, "MOST_BYTES", 100)
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\nContent-Length: 99\r\n\r\n"
+    with web_server() as site:
+        slow = site.say("/slow.mp3", Answer(head, piece=b"x", every=0.1))
+        add(artifact="2020-01-01/gone/0/gone.mp3", url=slow)
+        large = site.serve("/large.mp3", bytes(101), "audio/mpeg")
+        add(target="posts/8", artifact="2020-01-01/gone/0/gone.mp3", url=large)
+        make_feed(api_database, add(target="posts/9").site_id)
+        assert chore.work(api_database) == 1
 
 
 def test_a_post_that_not_everybody_may_read_is_no_episode(

@@ -96,6 +96,16 @@ def test_words_are_never_changed(with_site: With, post: str) -> None:
         with_site(lambda site: site.write(post, {"content": "<p>Other words.</p>\n\n"}))
 
 
+def test_a_picture_that_a_post_holds_itself_is_left_alone(site_ghost: Ghost, with_site: With) -> None:
+    held = f"data:image/png;base64,{'A' * 3_000}"
+    site_ghost.add_post("Pasted", image(held))
+
+    async def targets(site: Connector) -> list[str]:
+        return [one.target async for some in site.list_pictures() for one in some]
+
+    assert f"picture/{held}" not in with_site(targets)
+
+
 def test_a_wrong_key_is_told_in_one_line(site_ghost: Ghost) -> None:
     for key, code in (("none", "site_bad_key"), (f"{site_ghost.key[:-2]}00", "site_access_revoked")):
         with pytest.raises(SiteTrouble) as caught:

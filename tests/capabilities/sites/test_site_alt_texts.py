@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -13,12 +14,16 @@ from sites_fixtures import DUE, System, picture, spent
 from wordpress_site import WordPress, image_block
 
 from capabilities.sites import runs
-from capabilities.sites.changes import list_changes, review
-from capabilities.sites.commands.reviewing import read_decisions
+from capabilities.sites.changes import Change, list_changes, review
+from capabilities.sites.chores import chores
+from capabilities.sites.commands.reviewing import editable, read_decisions
+from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.connectors.wordpress import WordPress as Connector
 from capabilities.sites.runs import Run
+from pipeline.database import Statement
 from pipeline.database.database import DatabaseUnavailable
 from pipeline.errors import InvalidRequest
+from pipeline.settings import Settings
 
 Pressroom = Callable[..., Ran]
 
@@ -114,6 +119,13 @@ def test_an_edited_list_that_can_not_be_read_changes_nothing() -> None:
     with pytest.raises(InvalidRequest, match="not a line with number"):
         read_decisions("7 no tab", [])
     assert read_decisions("# only comments\n", []) == {}
+
+
+def test_a_proposal_of_several_lines_is_edited_as_one() -> None:
+    text = "Boats race.\nFog\u2028 rises."
+    one = Change(7, uuid4(), "posts/7", "excerpt", {}, "proposed", None, 0.9, False, "", text, None, None)
+
+    assert read_decisions(editable(one), [one]) == {7: "Boats race. Fog rises."}
 
 
 def test_drafts_and_doubtful_texts_are_never_written_without_a_person(
@@ -317,6 +329,27 @@ def test_a_revoked_password_stops_the_run_with_one_line_and_it_goes_on_with_a_ne
     assert site_wordpress.alt_text(medium) == "A boat called boat1"
 
 
+def test_a_run_that_nobody_looks_after_goes_on_when_its_site_is_added_again(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_site()
+    medium = site_wordpress.add_picture("boat1.jpg", picture(1))["id"]
+    real = Connector.look_up
+
+    async def refuse(site: Connector) -> Any:
+        raise SiteTrouble("No.", code="site_access_revoked")
+
+    monkeypatch.setattr(Connector, "look_up", refuse)
+    run = begin(system, watch=True, at_least=0.5)
+    assert run.fault == "No."
+    monkeypatch.setattr(Connector, "look_up", real)
+
+    add_site()
+
+    assert settle(system, run).state == "done"
+    assert site_wordpress.alt_text(medium) == "A boat called boat1"
+
+
 #: A plug-in that refuses one text.
 PLUG_IN = """<?php add_filter('rest_pre_insert_attachment', function ($made, $request) {
     return $request['alt_text'] === 'No' ? new WP_Error('not_now', 'Media are locked.', ['status' => 403]) : $made;
@@ -343,6 +376,62 @@ def test_a_plug_in_that_refuses_one_write_fails_that_picture_alone(
     assert site_wordpress.alt_text(first) == ""
 
 
+def test_a_language_that_is_none_stops_the_run_with_one_line(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress
+) -> None:
+    add_site()
+    site_wordpress.add_picture("boat1.jpg", picture(1))
+
+    assert "should be a language code" in str(begin(system, language="!").fault)
+
+
+def test_a_site_that_asks_for_a_pause_of_a_month_is_asked_again_within_an_hour(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_site()
+    busy = SiteTrouble("Busy.", code="site_unavailable", passes=True, after=timedelta(days=30))
+
+    async def refuse(site: Connector) -> Any:
+        raise busy
+
+    monkeypatch.setattr(Connector, "look_up", refuse)
+    system.database.run(runs.start_run(system.site().id, "alt_text", {}))
+    system.step()
+
+    (row,) = system.database.run(Statement("SELECT fault, due_at - now() AS pause FROM site_run"))
+    assert (row["fault"], row["pause"] < timedelta(hours=1.1)) == (None, True)
+
+
+def test_accepted_texts_are_written_while_another_site_is_read(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress
+) -> None:
+    add_site()
+    medium = site_wordpress.add_picture("boat1.jpg", picture(1))["id"]
+    run = begin(system)
+    system.database.run(review(run.id, {one.id: one.proposed for one in system.database.run(list_changes(run.id))}))
+    system.database.run(runs.move(run.id, of=["review"], to="writing"))
+    found = chores(system.settings)
+
+    assert found["site_reading"](system.database) == 0
+    assert found["site_writing"](system.database) > 0
+    assert site_wordpress.alt_text(medium) == "A boat called boat1"
+
+
+def test_a_step_that_moves_a_run_on_leaves_it_to_the_sweep_that_has_taken_it_since(
+    add_site: Callable[..., Ran], system: System
+) -> None:
+    add_site()
+    system.database.run(runs.start_run(system.site().id, "alt_text", {}))
+    found = system.database.run(runs.claim_run())
+    assert found is not None
+    system.database.run(runs.move(found.id, of=["finding"], to="proposing"))
+    assert system.database.run(runs.claim_run()) is not None
+
+    system.database.run(runs.put_back(found, timedelta()))
+
+    assert system.database.run(runs.claim_run()) is None
+
+
 def test_an_account_without_credits_is_told_and_nothing_is_written(
     add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, database_url: str
 ) -> None:
@@ -355,6 +444,26 @@ def test_an_account_without_credits_is_told_and_nothing_is_written(
 
     assert "credits" in str(run.fault)
     assert site_wordpress.alt_text(medium) == ""
+
+
+def test_what_is_paid_for_is_reviewed_where_the_credits_do_not_reach_for_all(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    add_site()
+    media = [site_wordpress.add_picture(f"boat{n}.jpg", picture(n))["id"] for n in (1, 2, 3)]
+    monkeypatch.setenv("PRESSROOM_CAPTIONING__MAX_IMAGES", "1")
+    system.settings = Settings(data=system.settings.data)
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE account SET available = 1")
+
+    run = begin(system)
+
+    assert (run.state, run.fault) == ("review", None)
+    changes = system.database.run(list_changes(run.id))
+    assert [one.state for one in changes] == ["proposed", "failed", "failed"]
+    assert "Top up the account" in str(changes[1].note)
+    assert states(system, write(system, run))[f"media/{media[0]}"] == "written"
 
 
 def test_a_text_that_stands_in_a_post_is_taken_for_the_library_free_of_charge(

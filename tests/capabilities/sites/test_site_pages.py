@@ -115,6 +115,7 @@ def test_parts_of_posts_and_a_watch_are_begun_in_the_dashboard_and_its_site_can_
     site = browser.post(SITES, login(site_wordpress)).headers["location"]
     number = site.rpartition("/")[2]
     assert browser.post(site, {"action": "posts"}).status == 400
+    assert browser.post(site, {"language": "German"}).status == 400
     assert browser.post(site, {"action": "watch", "part": ["music"]}).status == 400
 
     run = browser.post(site, {"action": "posts", "part": ["audio", "tags"]}).headers["location"]

@@ -15,6 +15,7 @@ from capabilities.sites import feeds, runs
 from capabilities.sites.changes import list_changes, review
 from capabilities.sites.runs import Run
 from capabilities.sites.working.feeding import SiteFeeds
+from capabilities.speech.routes.lexicon import replace_lexicon
 from pipeline.lifecycle import ClaimedItem, Outcome
 from pipeline.storage.artifacts import Artifacts, episode_key, open_store
 
@@ -128,7 +129,7 @@ def test_a_file_that_a_kill_has_left_without_a_note_is_taken_up_again(
     post = site_wordpress.add_post("Regatta", "<p>Boats race.</p>")
     run = begin(system, parts=["audio"])
     (change,) = system.database.run(list_changes(run.id))
-    name = f"posts-{post['id']}-audio-{change.id}.mp3"
+    name = f"posts-{post['id']}-audio-{run.id.hex[:12]}-{change.id}.mp3"
     headers = {"Content_Type": "audio/mpeg", "Content_Disposition": f'attachment; filename="{name}"'}
     left = site_wordpress.ask("POST", f"/media?post={post['id']}", MP3, **headers)
 
@@ -139,6 +140,34 @@ def test_a_file_that_a_kill_has_left_without_a_note_is_taken_up_again(
     (change,) = system.database.run(list_changes(run.id))
     assert (change.state, change.written["made"]) == ("written", f"media/{left['id']}")
     assert files(site_wordpress) == ["audio/mpeg"]
+
+
+def test_a_post_of_the_old_editor_keeps_its_paragraphs(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    post = site_wordpress.add_post("Regatta", "Boats race.\n\nFog rises.")["id"]
+
+    begin(system, parts=["audio"], at_least=0)
+
+    shown = site_wordpress.ask("GET", f"/posts/{post}")["content"]["rendered"]
+    assert "<audio" in shown
+    assert "<p>Boats race.</p>" in shown
+    assert "<p>Fog rises.</p>" in shown
+
+
+def test_audio_is_spoken_by_the_lexicon_of_the_account(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress, payer: Payer
+) -> None:
+    add_site()
+    entries = [{"word": "Siobhan", "replacement": "Shivawn"}, {"word": "unused", "replacement": "never"}]
+    system.database.run(replace_lexicon(payer.account_id, entries))
+    site_wordpress.add_post("Regatta", "<p>Siobhan races.</p>")
+
+    begin(system, parts=["audio"])
+
+    (asked,) = desk.asked
+    assert [one["word"] for one in asked["lexicon"]] == ["Siobhan"]
 
 
 def test_a_category_that_the_site_does_not_have_is_a_draft(
@@ -224,3 +253,25 @@ def test_a_spoken_draft_becomes_an_episode_when_it_is_published_and_gets_its_lat
     (episode,) = system.database.run(feeds.list_episodes(site))
     assert episode.cover == "cover.jpg"
     assert desk.artifacts.get(episode_key(episode.id, "cover.jpg")) == picture(9)
+
+
+def test_a_post_that_is_withdrawn_leaves_the_podcast_and_comes_back_with_it(
+    add_site: Callable[..., Ran], system: System, desk: Desk, site_wordpress: WordPress
+) -> None:
+    add_site()
+    site_wordpress.add_post("Old", "<p>Fog.</p>", date="2020-01-01T00:00:00")
+    posts = [site_wordpress.add_post(f"Regatta {n}", "<p>Boats race.</p>")["id"] for n in (1, 2)]
+    site = system.site().id
+    system.database.run(feeds.make_feed(site, "https://press.example/feeds", {"category": "News", "image": ""}))
+    begin(system, parts=["audio"], posts=[f"posts/{post}" for post in posts], at_least=0)
+
+    def episodes() -> list[str]:
+        SiteFeeds(system.settings).work(system.database)
+        return sorted(one.title for one in system.database.run(feeds.list_episodes(site)))
+
+    assert episodes() == ["Regatta 1", "Regatta 2"]
+    site_wordpress.ask("POST", f"/posts/{posts[0]}", {"status": "private"})
+    site_wordpress.ask("DELETE", f"/posts/{posts[1]}")  # to the bin
+    assert episodes() == []
+    site_wordpress.ask("POST", f"/posts/{posts[0]}", {"status": "publish"})
+    assert episodes() == ["Regatta 1"]

@@ -11,6 +11,8 @@ from web_server import web_server
 from wordpress_site import WordPress, image_block
 
 from capabilities.index_check.monitors.monitor import list_monitors
+from capabilities.sites import runs
+from capabilities.sites.connectors import wordpress
 from capabilities.sites.posts import list_posts
 from capabilities.sites.working.watching import SiteWatch
 from pipeline.database import Statement
@@ -62,6 +64,65 @@ def test_new_posts_get_texts_for_their_pictures_and_a_monitor_and_old_ones_are_l
     assert pressroom("site", "watch", "harbour", "--off").out == "harbour is no longer watched\n"
     system.database.run(SITE_DUE)
     assert SiteWatch(system.settings).work(system.database) == 0
+
+
+def test_an_old_post_that_comes_into_the_list_as_a_newer_one_is_deleted_stays_unchanged(
+    add_site: Callable[..., Ran], pressroom: Pressroom, system: System, site_wordpress: WordPress,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(wordpress, "PER_PAGE", 2)
+    add_site()
+    pictures = [site_wordpress.add_picture(f"boat{n}.jpg", picture(n)) for n in (1, 2, 3)]
+    posts = [
+        site_wordpress.add_post("Old", image_block(one), date=f"2020-01-0{day}T00:00:00")["id"]
+        for day, one in enumerate(pictures, 1)
+    ]
+    assert pressroom("site", "watch", "harbour", "--alt-text").code == 0
+    look(system)
+
+    site_wordpress.ask("DELETE", f"/posts/{posts[2]}?force=true")
+    look(system)
+
+    assert system.database.run(list_posts(system.site().id)) == []
+    assert [site_wordpress.alt_text(one["id"]) for one in pictures] == ["", "", ""]
+
+
+def test_a_new_post_with_an_old_picture_changes_no_old_post(
+    add_site: Callable[..., Ran], pressroom: Pressroom, system: System, site_wordpress: WordPress
+) -> None:
+    add_site()
+    medium = site_wordpress.add_picture("boat1.jpg", picture(1))
+    old = site_wordpress.add_post("Old", image_block(medium))["id"]
+    assert pressroom("site", "watch", "harbour", "--alt-text").code == 0
+    look(system)
+
+    new = site_wordpress.add_post("New", image_block(medium))["id"]
+    look(system)
+
+    assert 'alt="A boat called boat1"' in site_wordpress.content(new)
+    assert site_wordpress.content(old) == image_block(medium)
+
+
+def test_a_review_that_waits_since_a_hundred_runs_takes_new_posts_up(
+    add_site: Callable[..., Ran], pressroom: Pressroom, system: System, site_wordpress: WordPress
+) -> None:
+    add_site()
+    assert pressroom("site", "watch", "harbour", "--part", "excerpt").code == 0
+    look(system)
+    site, options = system.site().id, {"watch": True, "parts": ["excerpt"], "at_least": 0.7, "posts": ["posts/1"]}
+    waiting, _ = system.database.run(runs.start_run(site, "posts", options))
+    system.database.run(runs.move(waiting.id, of=["finding"], to="review"))
+    for _ in range(101):
+        ended, _ = system.database.run(runs.start_run(site, "alt_text", {}))
+        system.database.run(runs.move(ended.id, of=["finding"], to="done"))
+
+    new = site_wordpress.add_post("New", "<p>Boats race.</p>")["id"]
+    system.database.run(SITE_DUE)
+    SiteWatch(system.settings).work(system.database)
+
+    found = system.database.run(runs.read_run(waiting.id))
+    assert found is not None
+    assert (found.state, found.options["posts"]) == ("finding", ["posts/1", f"posts/{new}"])
 
 
 FEED = """<rss version="2.0"><channel><title>Harbour</title>{items}</channel></rss>"""

@@ -97,13 +97,18 @@ def as_html(content: str) -> str:
     # Between blank lines, Markdown works inside an element.
     content = _OPENS_BESIDE.sub('\n\n<div class="callout">\n\n', content, count=MOST_BESIDE)
     content = _CLOSES_BESIDE.sub("\n\n</div>\n\n", content, count=MOST_BESIDE)
-    content = _SHORTCODES.sub(" ", content)
+    content = without_shortcodes(content)
     if is_html:
         return content
     # A line break separates no paragraphs in Markdown, but it separates a credit from the line above.
     content = "\n".join("" if is_boilerplate(line) else line for line in content[:LONGEST_MARKDOWN].split("\n"))
     content = _WIKI_LINK.sub(r"\1", _MARKS.sub("", _FOOTNOTES.sub(" ", content)))
     return _markdown_as_html(_EMOJI_CODES.sub(" ", content))
+
+
+def without_shortcodes(content: str) -> str:
+    """Return the content of a post without the marks of shortcodes; what they enclose stays."""
+    return str(_SHORTCODES.sub(" ", content))
 
 
 def _is_html(content: str) -> bool:
