@@ -140,7 +140,7 @@ def list_unsubmitted(run_id: UUID, limit: int) -> Statement[list[Change]]:
 def leave_out_unsubmitted(run_id: UUID, note: str) -> Statement[int]:
     """Leave out changes that no job is made for, if others of the run have jobs; returns how many.
 
-    What is paid for can be reviewed then, and another run finds the rest."""
+    People can then review what is paid for; another run finds the rest."""
     return Statement(
         "UPDATE site_change c SET state = 'failed', note = %(note)s, updated_at = now() WHERE run_id = %(run)s"
         " AND state = 'found' AND job_id IS NULL"

@@ -46,7 +46,7 @@ FORKED = re.compile(r"(\w+)\.\d+")
 #: Grows by design: the ledger outlives its jobs and fills PostgreSQL's buffers, artifacts go by the day, and some rows
 #: are kept for days.
 BY_DESIGN = re.compile(
-    r"(credit_entry|_change|queue_sample|cover_record|key_spending|supervisor's log|artifacts|"
+    r"(credit_entry|audit_event|_change|queue_sample|cover_record|key_spending|supervisor's log|artifacts|"
     r"PostgreSQL: shared memory)"
 )
 

@@ -16,7 +16,7 @@ from pipeline.settings.fields import FetchSettings
 
 #: Characters of an error that are shown.
 MAX_SAID = 300
-#: What reading JSON raises that is not as the site's system promises it.
+#: Errors of reading JSON that is not as the site's system promises it.
 UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 CONNECTORS: Mapping[str, Any] = {"wordpress": WordPress, "ghost": Ghost, "feed": Feed}
 
