@@ -1,6 +1,7 @@
 """Answers: the HTTP answer of a job, the same for a client that waited and for one that asks later."""
 
 import hashlib
+from datetime import timedelta
 from http import HTTPStatus
 from math import ceil
 from typing import Any
@@ -37,7 +38,7 @@ async def show_delivery(services: Services, resp: falcon.asgi.Response, delivery
     if kind is None:
         # A process of an older or newer version can answer.
         message = f"This process does not know the kind {job.kind}; try again in a moment."
-        raise ServiceUnavailable(message, code="kind_unknown")
+        raise ServiceUnavailable(message, code="kind_unknown", retry_after=timedelta(seconds=1))
     is_read = delivery.item is not None and not kind.answer.shows_inputs
     items = [delivery.item] if delivery.item and is_read else await services.database.run(find_items(job.id))
     await show_response(services, resp, kind.respond(job, items))

@@ -56,6 +56,7 @@ class Work:
             order = await self._order(req, upload)
             if DRY_RUN.read(req) == "true":
                 # A recording's price is that of its first minute: its length is not known yet.
+                await services.show_rate_limit(req, order.caller)
                 resp.set_header(PRICE, str(sum(price for _, price, _ in order.submission.items)))
                 resp.status = falcon.HTTP_204
                 return

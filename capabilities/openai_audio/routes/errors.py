@@ -16,6 +16,8 @@ CODES = {
 }
 #: The one 429 that clients don't try again: OpenAI's API has no 402.
 INSUFFICIENT = "insufficient_quota"
+#: Errors that clients must not try again: a job that goes on behind the error would be made, and charged, twice.
+FINAL = (INSUFFICIENT, "restarting")
 #: OpenAI's fields for ours.
 PARAMETERS = {"text": "input", "voice_name": "voice", "audio": "file"}
 TYPES = {
@@ -38,7 +40,7 @@ def openai_error(status: int, document: Mapping[str, Any]) -> ShownError:
     return ShownError(
         HTTPStatus.TOO_MANY_REQUESTS if is_insufficient else status,
         {"error": shown, "request_id": document.get("request_id")},
-        {"x-should-retry": "false"} if is_insufficient else {},
+        {"x-should-retry": "false"} if code in FINAL else {},
     )
 
 

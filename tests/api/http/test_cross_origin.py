@@ -58,6 +58,7 @@ def test_a_named_origin_reads_answers_and_their_headers(opened: Service, client:
 def test_every_header_that_an_answer_has_of_ours_is_exposed(opened: Service, client: Payer) -> None:
     for path in ("/echo", "/echo?dry_run=true"):
         answer = opened.post(path, {"text": "hi"}, client.api_key, Origin=FRIEND, Prefer="respond-async")
+        assert "x-ratelimit-remaining" in answer.headers
         exposed = {name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")}
         assert {name for name in answer.headers if name.startswith("x-")} - {"x-content-type-options"} <= exposed
 

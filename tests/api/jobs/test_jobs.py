@@ -170,7 +170,8 @@ def test_a_job_of_a_kind_that_this_process_does_not_know_is_still_listed(
     )
     [job] = service.get("/jobs", client.api_key).json
     assert (job["kind"], job["progress"]["unit"]) == ("of_tomorrow", None)
-    assert service.get(f"/jobs/{job_id}/result", client.api_key).code == "kind_unknown"
+    answer = service.get(f"/jobs/{job_id}/result", client.api_key)
+    assert (answer.code, answer.headers["retry-after"]) == ("kind_unknown", "1")
 
 
 def test_a_cancellation_is_refused_in_the_order_of_all_routes(service: Service, client: Payer) -> None:

@@ -4,7 +4,10 @@ import pytest
 from http_service import Service, form
 from payers import Payer, open_account
 
+from api.services.waiting import Restarting
+from capabilities.openai_audio.routes.errors import openai_error
 from pipeline.database import Database
+from pipeline.errors import ServiceUnavailable
 
 SPEECH = {"model": "tts-1", "voice": "alloy", "input": "Good morning!"}
 
@@ -83,6 +86,13 @@ def test_too_few_credits_are_an_insufficient_quota_that_is_not_tried_again(
     error = error_of(answer)
     assert (answer.status, error["type"], error["code"]) == (429, "insufficient_quota", "insufficient_quota")
     assert answer.headers["x-should-retry"] == "false"
+
+
+def test_clients_do_not_ask_again_while_the_job_goes_on() -> None:
+    error = Restarting()
+
+    assert openai_error(503, error.document()).headers == {"x-should-retry": "false"}
+    assert openai_error(503, ServiceUnavailable("Busy.").document()).headers == {}
 
 
 def test_what_is_no_json_and_no_path_is_told_in_their_form(service: Service, client: Payer) -> None:
