@@ -117,7 +117,8 @@ def _with_lexicon(
     entries = [LexiconEntry.model_validate(one) for one in (stored and stored.entries) or ()]
     if not entries:
         return items
-    voice = offered_voices(order_offers(settings, database.run(read_offers()))).pick(
+    offers = database.run(read_offers())
+    voice = offered_voices(order_offers(settings, offers)).pick(
         voice_name=request.voice_name, language=request.stated_language, characters=len(request.text)
     )
     found = entries_in(request.text, usable(entries, voice, is_detected=request.is_detected))
