@@ -235,7 +235,7 @@ def test_a_refused_form_that_names_an_upload_leaves_it_and_not_its_own_file(
 ) -> None:
     upload = complete(service, open_account(api_database).api_key)  # somebody else's
     before = {path.name for path in (service.data / "artifacts" / "uploads").iterdir()}
-    body, content_type = form(("manuscript", b"# A book", "a.md"), ("upload", upload.encode(), None))
+    body, content_type = form(("manuscript", b"# A book", "a.txt"), ("upload", upload.encode(), None))
 
     refused = service.post_bytes("/audiobooks/plan", body, client.api_key, Content_Type=content_type)
 
