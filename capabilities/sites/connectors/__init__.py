@@ -12,7 +12,10 @@ from capabilities.sites.connectors.ghost import Ghost
 from capabilities.sites.connectors.trouble import SiteTrouble
 from capabilities.sites.connectors.wordpress import WordPress
 from pipeline.downloads.targets import shown
+from pipeline.log import get_logger
 from pipeline.settings.fields import FetchSettings
+
+log = get_logger(__name__)
 
 #: Characters of an error that are shown.
 MAX_SAID = 300
@@ -31,5 +34,6 @@ async def open_connector(
         try:
             yield connector
         except UNREADABLE as error:
+            log.warning("site unreadable", site=shown(url), exc_info=True)  # it may be a mistake of ours
             said = f"{shown(url)} answers with what Pressroom can't work with ({type(error).__name__}: {error})"
             raise SiteTrouble(f"{said[:MAX_SAID]}.", code="site_unreadable") from error
