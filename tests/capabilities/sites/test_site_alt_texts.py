@@ -291,19 +291,21 @@ def test_an_error_of_the_database_does_not_cut_off_a_write(
     medium = site_wordpress.add_picture("boat1.jpg", picture(1))["id"]
     run = begin(system)
     monkeypatch.setattr("capabilities.sites.working.site_runs.KEEP", timedelta(seconds=0.1))
-    real, written = Connector.write, list[str]()
+    real, written, failed = Connector.write, list[str](), list[Run]()
 
     async def slow(site: Connector, target: str, values: Any) -> Any:
-        await asyncio.sleep(0.3)
+        monkeypatch.setattr(runs, "renew", fail)
+        while not failed:
+            await asyncio.sleep(0.05)
         written.append(target)
         return await real(site, target, values)
 
     def fail(run: Run) -> Any:
         monkeypatch.setattr(Connector, "write", real)
+        failed.append(run)
         raise DatabaseUnavailable("The database is away.")
 
     monkeypatch.setattr(Connector, "write", slow)
-    monkeypatch.setattr(runs, "renew", fail)
     assert write(system, run).state == "done"
     assert len(written) == 1
     assert site_wordpress.alt_text(medium) == "A boat called boat1"
