@@ -107,6 +107,12 @@ JOBS: Statement[list[Row]] = Statement(
 )
 
 
+#: Items that were given up because their processes crashed.
+GIVEN_UP: Statement[int] = Statement(
+    "SELECT count(*) AS number FROM item WHERE error ->> 'code' = 'worker_crashed'", {}, lambda rows: rows[0]["number"]
+)
+
+
 def _last_of_first(rates: list[float]) -> float:
     """Return what the last rates are of the first; 1 where there are too few to say."""
     if len(rates) < 2 * STEADY_FAULTS:
@@ -159,6 +165,8 @@ class Outcome:
     machine: float
     back: Back
     books: Books
+    #: Items given up after three crashes.
+    given_up: int = 0
 
 
 def books(site: Site) -> Books:
@@ -307,10 +315,12 @@ class Report:
         states = {name: number for name, number in self.sums.items() if name not in (CRASHED, TOLD)}
         if not states:
             return ""
+        during = ", ".join(f"{one.given_up} during “{one.name}”" for one in self.outcomes if one.given_up)
         return (
             f"{sum(states.values()):,} jobs, all ended"
             f" ({', '.join(f'{number:,} {state}' for state, number in states.items())});"
-            f" {self.sums[CRASHED]} given up after three crashes; {self.sums[TOLD]:,} jobs told to a webhook."
+            f" {self.sums[CRASHED]} items given up after three crashes{f' ({during})' if during else ''};"
+            f" {self.sums[TOLD]:,} jobs told to a webhook."
         )
 
     def _check_webhooks(self, site: Site) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from storm_faults import SCENARIOS, Scenario, kill_many
-from storm_report import AGAIN, Outcome, Report, books, wait_for_ends
+from storm_report import AGAIN, GIVEN_UP, Outcome, Report, books, wait_for_ends
 from storm_site import Site, storm_site
 
 pytestmark = [pytest.mark.system, pytest.mark.storm, pytest.mark.timeout(7_200)]
@@ -39,6 +39,8 @@ def strike_once(site: Site, scenario: Scenario, report: Report) -> bool:
     """Let one fault strike, and wait until every client has had its answer; returns whether throughput came back."""
     before, machine = report.measure_before(site)
     jobs = len(site.load.jobs)
+    with site.database() as database:
+        earlier = database.run(GIVEN_UP)
     began = time.monotonic()
     done = scenario.strike(site, SECONDS)
     took = time.monotonic() - began
@@ -48,8 +50,10 @@ def strike_once(site: Site, scenario: Scenario, report: Report) -> bool:
     asked = list(site.load.jobs.values())[jobs:]
     wait_for_ends(site, asked)
     found = books(site)
+    with site.database() as database:
+        given_up = database.run(GIVEN_UP) - earlier
     ended = sum(job_id in found.ended for job_id in asked)
-    report.add(Outcome(scenario.name, done, took, len(asked), ended, before, machine, back, found))
+    report.add(Outcome(scenario.name, done, took, len(asked), ended, before, machine, back, found, given_up))
     return back.seconds is not None
 
 
