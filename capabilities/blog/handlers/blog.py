@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from pydantic import TypeAdapter
+
 from capabilities.alt_text.settings import CaptioningSettings
 from capabilities.blog.engines.metadata import Post
 from capabilities.blog.engines.metadata.plain import read_post
@@ -27,7 +29,7 @@ from pipeline.log import get_logger
 from pipeline.offers.languages import base_language
 from pipeline.offers.offers import Offer
 from pipeline.timestamps import timestamp
-from workers.engines import Stopped
+from workers.engines import EngineBusy, Stopped
 from workers.engines.family import Family
 from workers.engines.languages.languages import TRADITIONAL_CHINESE, language_of
 from workers.engines.resources import Resources
@@ -41,6 +43,9 @@ SURE = 0.65
 
 #: The language of a post that is evidently in no other.
 DEFAULT_LANGUAGE = "en"
+
+#: Texts as a checkpoint has them.
+WRITTEN = TypeAdapter(Written)
 
 
 class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
@@ -95,10 +100,18 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         post = read_post(request.title, request.content, request.language or DEFAULT_LANGUAGE)
         if request.language is None:
             post = replace(post, language=_detected(post))
-        written = write_metadata(self._writers.engines, post, lock_of=self._lock_of, stop=task.is_stopped)
+        if kept := (task.checkpoint or {}).get("written"):
+            written = WRITTEN.validate_python(kept)
+        else:
+            written = write_metadata(self._writers.engines, post, lock_of=self._lock_of, stop=task.is_stopped)
         _go_on(task, 1)
         recent = self._looks.of_others(task.account_id, request.title)
-        covers = self._covers(_brief(post, written, request, recent), task.is_stopped)
+        try:
+            covers = self._covers(_brief(post, written, request, recent), task.is_stopped)
+        except EngineBusy:
+            # The post waits for pictures; its texts may have been paid for.
+            task.save({"written": WRITTEN.dump_python(written, mode="json")})
+            raise
         expires_at = (datetime.now(UTC) + self._keep_for).replace(microsecond=0)
         images = []
         for number, cover in enumerate(covers.made, start=1):

@@ -1,6 +1,7 @@
 """The blog handler: which engine does what, what becomes of what fails, and what is charged."""
 
 import io
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from pipeline.database import Database
 from pipeline.errors import NotReady, PressroomError, ServiceUnavailable
 from pipeline.offers.offers import Offer
 from pipeline.settings import Settings
-from workers.engines import Stopped, never
+from workers.engines import EngineBusy, Stopped, never
 from workers.engines.resources import Resources
 from workers.handler import Done
 
@@ -117,6 +118,7 @@ class Item:
     input: Any
     account_id: UUID = field(default_factory=uuid4)
     stops_at: int = 99
+    checkpoint: Any = None
     kept: dict[str, tuple[bytes, timedelta | None]] = field(default_factory=dict)
     steps: list[float] = field(default_factory=list)
 
@@ -129,6 +131,9 @@ class Item:
     def progress(self, done: float, total: float) -> None:
         assert total == 4
         self.steps.append(done)
+
+    def save(self, checkpoint: Any) -> None:
+        self.checkpoint = json.loads(json.dumps(checkpoint))
 
     def store(self, data: bytes | IO[bytes], *, suffix: str = "", keep_for: timedelta | None = None, **_: Any) -> str:
         key = f"2026-11-28/{uuid4()}/0/{uuid4()}{suffix}"
@@ -318,6 +323,17 @@ def test_what_nobody_can_look_at_is_described_by_what_it_was_made_for(captioner:
 
     assert [image.description for image in done.output.images] == [f"Picture {n} by diffusion" for n in range(3)]
     assert (done.engine, done.credits, captioner.asked) == ("llm+diffusion", 3, [])
+
+
+def test_a_post_that_waits_for_its_pictures_keeps_its_texts() -> None:
+    writer, painter = Writer("endpoint"), Painter("endpoint", error=EngineBusy("The server is busy."))
+    handler, item = handler_of([writer], [painter]), a_post()
+    with pytest.raises(EngineBusy):
+        handler.run([item])
+    painter.error = None
+
+    assert carry_out(handler, item).output.excerpt == GOOD.excerpt
+    assert len(writer.asked) == 1
 
 
 @pytest.mark.parametrize("busy", ["llm", "diffusion"])
