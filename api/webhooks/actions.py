@@ -29,7 +29,7 @@ from pipeline.webhooks.log import DeliveryDetails, add_test, find_delivery, send
 
 Result = TypeVar("Result")
 
-#: Most webhooks of an account.
+#: Most webhooks of an account, beside its default.
 MAX_WEBHOOKS = 20
 
 
@@ -78,7 +78,7 @@ async def add_webhook(services: Services, caller: Caller, wanted: AddedWebhookRe
     *before, adding = add_to_webhooks(webhook, most=MAX_WEBHOOKS)
     *_, is_added = await services.database.run_together([*before, _noted(adding, caller, "added", url)])
     if not is_added:
-        message = f"The account has {MAX_WEBHOOKS} webhooks, the most it may have. Delete one first."
+        message = f"The account has {MAX_WEBHOOKS} webhooks beside its default, the most it may have. Delete one first."
         raise Conflict(message, code="too_many_webhooks")
     return await find_own_webhook(services, caller, str(webhook.id))
 

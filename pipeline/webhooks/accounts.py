@@ -138,14 +138,13 @@ def add_webhook(webhook: NewWebhook) -> Statement[None]:
 def add_to_webhooks(webhook: NewWebhook, *, most: int) -> Sequence[Statement[Any]]:
     """Return statements for one transaction that add a webhook to an account; the last returns whether there was room.
 
-    An account has at most so many, its default among them."""
+    An account has at most so many beside its default."""
     return [
         _lock(webhook.account_id),
         Statement(
             "INSERT INTO webhook (id, account_id, url, events, secret, of_account)"
             " SELECT %(id)s, %(account)s, %(url)s, %(events)s, %(secret)s, true FROM account a WHERE a.id = %(account)s"
-            " AND %(most)s > (SELECT count(*) FROM webhook w"
-            " WHERE w.account_id = a.id AND (w.of_account OR w.id = a.webhook_id AND w.url IS NOT NULL)) RETURNING id",
+            " AND %(most)s > (SELECT count(*) FROM webhook w WHERE w.account_id = a.id AND w.of_account) RETURNING id",
             {
                 "id": webhook.id,
                 "account": webhook.account_id,

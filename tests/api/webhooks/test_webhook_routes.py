@@ -134,11 +134,11 @@ def test_one_of_several_webhooks_is_changed_signed_tested_and_deleted(
 
 
 def test_an_account_has_so_many_webhooks_at_most(service: Service, client: Payer) -> None:
-    send(service, "PUT", "", client, {"webhook_url": URL})
-    answers = [send(service, "POST", "", client, {"webhook_url": URL}) for _ in range(MAX_WEBHOOKS)]
+    answers = [send(service, "POST", "", client, {"webhook_url": URL}) for _ in range(MAX_WEBHOOKS + 1)]
 
-    assert [answer.status for answer in answers] == [201] * (MAX_WEBHOOKS - 1) + [409]
+    assert [answer.status for answer in answers] == [201] * MAX_WEBHOOKS + [409]
     assert answers[-1].code == "too_many_webhooks"
+    assert send(service, "PUT", "", client, {"webhook_url": URL}).status == 200  # the default is beside them
 
 
 def test_a_new_secret_and_the_one_before_both_sign_for_a_while(
