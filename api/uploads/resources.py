@@ -28,6 +28,7 @@ from pipeline.storage.resumable import (
     add_part,
     begin_upload,
     end_upload,
+    find_part_keys,
     find_upload,
     part_name,
 )
@@ -231,11 +232,14 @@ class OneUpload(TusResource):
             return await self._keep(account_id, upload, bytes(buffer)) if buffer else upload
 
     async def _keep(self, account_id: UUID, upload: ResumableUpload, content: bytes) -> ResumableUpload:
-        """Write a part, and count it. An uncounted part stays: a broken connection may have hidden its count."""
+        """Write a part, and count it. If that raises, the part stays: a broken connection may have hidden its count."""
         part = part_name(upload.received)
-        await asyncio.to_thread(self._services.artifacts.put, upload_key(upload.id, part), content)
+        key = upload_key(upload.id, part)
+        await asyncio.to_thread(self._services.artifacts.put, key, content)
         kept = await self._services.database.run(add_part(upload, part, size=len(content), lifetime=self._lifetime))
         if kept is None:  # another request has sent these bytes meanwhile, or deleted the upload
+            if key not in await self._services.database.run(find_part_keys(upload.id)):
+                await asyncio.to_thread(self._services.artifacts.delete, key)
             raise UploadOffsetWrong(upload.received, (await self._find(account_id, str(upload.id))).received)
         return kept
 

@@ -11,6 +11,7 @@ from http_service import Answer, Service, Start, form
 from payers import Payer, balance, open_account
 from waiting import wait_for
 
+from api.uploads.resources import PART_BYTES
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import find_open
@@ -91,6 +92,23 @@ def test_a_chunk_out_of_order_or_twice_is_refused_with_the_offset(service: Servi
 
     assert (refused.status, refused.code, refused.json["upload_offset"]) == (409, "upload_offset_wrong", 5)
     assert offset_of(service, client.api_key, path) == 5
+
+
+def test_of_two_requests_that_send_the_same_bytes_one_is_kept(service: Service, client: Payer) -> None:
+    path = begin(service, client.api_key, PART_BYTES + 4).headers["location"]
+    slow = service.connect()
+    slow.putrequest("PATCH", path)
+    for name, value in (OCTETS | {"X-API-Key": client.api_key, "Upload-Offset": "0"}).items():
+        slow.putheader(name, value)
+    slow.putheader("Content-Length", str(PART_BYTES + 4))
+    slow.endheaders(bytes(PART_BYTES))
+    wait_for(lambda: offset_of(service, client.api_key, path) == PART_BYTES)
+
+    assert send(service, client.api_key, path, PART_BYTES, b"rest").status == 204
+    slow.send(b"rest")
+
+    assert slow.getresponse().status == 409
+    assert len(list((service.data / "artifacts" / path[1:]).iterdir())) == 2
 
 
 def test_bytes_behind_the_announced_end_are_refused(service: Service, client: Payer) -> None:
