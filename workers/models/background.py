@@ -70,8 +70,8 @@ class BackgroundFetch:
                 self._demanded[name] = time.monotonic() + self._settings.retry_minutes * 60
                 self.faults.pop(name, None)
                 threading.Thread(target=self._fetch, args=(model,), name=f"fetch {name}", daemon=True).start()
-        if fault := self.faults.get(name):
-            return f"{what} could not be downloaded and will be tried again: {fault}"
+        if name in self.faults:  # the fault may name a path or a proxy, and the sentence goes to whoever asks for work
+            return f"{what} could not be downloaded and will be tried again. The service's log says why."
         return f"{what} is being downloaded and will serve later requests."
 
     def start(self) -> None:
