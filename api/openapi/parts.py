@@ -38,7 +38,10 @@ HEADERS: Json = {
         "description": "Who made the result: a model or synthesiser, rules, or nobody, as it was read from the input.",
     },
     "X-Voice": {"schema": TEXT, "description": "The voice that speaks, for speech."},
-    "X-Warning": {"schema": TEXT, "description": "For speech: why another voice would suit better, and how to get it."},
+    "X-Warning": {
+        "schema": TEXT,
+        "description": "Why another voice would suit better, and how to get it; what to know about a transcript.",
+    },
     "X-RateLimit-Limit": {
         "schema": {"type": "integer", "minimum": 1, "maximum": 999_999_999_999_999},
         "description": "The rate limit closest to being reached, in requests; 999999999999999 means unlimited.",

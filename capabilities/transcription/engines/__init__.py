@@ -52,6 +52,8 @@ class Recognition:
     language: str
     language_probability: float | None
     segments: Iterator[Segment]
+    #: False if the engine told no times, and the text is one segment.
+    has_times: bool = True
 
 
 class Transcriber(ABC):

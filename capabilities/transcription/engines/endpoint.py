@@ -77,12 +77,14 @@ class EndpointTranscriber(EndpointEngine, Transcriber):
             raise AnswerInvalid(self.name, "answered without a text")
         found = _language(document.get("language")) or language or evident_language(text, ENGLISH)
         try:
-            segments = _segments(document, seconds) or [Segment(start=0, end=seconds, text=text.strip())]
+            told = _segments(document, seconds)
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise AnswerInvalid(self.name, "answered with segments that can't be read") from error
+        segments = told or [Segment(start=0, end=seconds, text=text.strip())]
         if sum(len(segment.text) for segment in segments) > MOST_CHARACTERS + CHARACTERS_A_SECOND * seconds:
             raise AnswerInvalid(self.name, f"answered with more text than anybody says in {seconds:.0f} s")
-        yield Recognition(found, None, iter([segment for segment in segments if segment.text.strip()]))
+        spoken = [segment for segment in segments if segment.text.strip()]
+        yield Recognition(found, None, iter(spoken), has_times=bool(told) or not spoken)
 
     def _answer(self, call: Call, timed: bool, stop: Callable[[], bool]) -> dict[str, Any]:
         """Return the answer with times if the server has them; one that refuses the form is asked for plain JSON."""

@@ -15,6 +15,7 @@ from pipeline.subtitles.subtitles import srt, subtitles, vtt
 
 ENGLISH = "en"
 CUT_SHORT = "The file ends before its header says: the recording may be incomplete. All of its audio was transcribed."
+TIMES_ESTIMATED = "The model server tells no times, so the times of segments and subtitles are estimates."
 #: Frames per second, in which Whisper's `seek` counts.
 FRAMES = 100
 
@@ -28,6 +29,7 @@ def transcript_of(
     is_translated: bool = False,
     is_cut_short: bool = False,
     is_diarized: bool = False,
+    is_timed: bool = False,
 ) -> Transcript:
     """Return the answer. A translation is in English."""
     language = ENGLISH if is_translated and transcribed.language else transcribed.language
@@ -35,6 +37,8 @@ def transcript_of(
     warnings = [engine.warning] if engine.warning else []
     if is_cut_short:
         warnings.append(CUT_SHORT)
+    if is_timed and not transcribed.has_times:
+        warnings.append(TIMES_ESTIMATED)
     cues = subtitles(transcribed.segments, language=language, latest=seconds)
     speakers = list(dict.fromkeys(cue.speaker for cue in cues if cue.speaker is not None))
     return Transcript(

@@ -24,6 +24,7 @@ class Transcribed(BaseModel):
     language: str | None = None
     language_probability: float | None = None
     segments: list[HeardSegment] = []
+    has_times: bool = True
 
     @classmethod
     def anew(cls, task: Task[RecordingInput], engine: Transcriber) -> "Transcribed":

@@ -239,6 +239,7 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
                 if heard is not None:
                     heard(listened, transcribed.segments[-1])
                 _report(task, track, min(start + segment.end, latest))
+        transcribed.has_times &= hearing.has_times
         transcribed.heard = window.stop
         _report(task, track, window.stop / SAMPLE_RATE)
 
@@ -267,11 +268,18 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
                 is_translated=wanted.task == "translate",
                 is_cut_short=listened.track.is_cut_short,
                 is_diarized=wanted.speakers is not None,
+                is_timed=wanted.is_timed,
             )
             form = wanted.response_format
             artifact = task.store(rendered(transcript, wanted, transcribed.segments).encode(), suffix=ENDINGS[form])
             kept = {"recording": self._keep_recording(task)} if wanted.keep_audio else {}
-            delivered = TranscriptFile(artifact=artifact, response_format=form, duration_seconds=seconds, **kept)
+            delivered = TranscriptFile(
+                artifact=artifact,
+                response_format=form,
+                duration_seconds=seconds,
+                warning=" ".join(transcript.warnings) or None,
+                **kept,
+            )
             return Done(delivered, listened.engine.name, None if price == task.price else price)
 
     def _keep_recording(self, task: Task[RecordingInput]) -> str:

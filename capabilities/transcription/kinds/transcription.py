@@ -172,6 +172,7 @@ class TranscriptFile(Stored):
     artifact: str
     response_format: Form
     duration_seconds: float
+    warning: str | None = None
     #: The artifact of the recording, where it is kept.
     recording: str | None = None
 
@@ -227,9 +228,11 @@ class Written(Recorded):
         """Return the transcript in the form that was asked for."""
         transcript = items[0].delivered
         wanted = transcript.response_format
-        headers = (
-            {} if wanted.endswith("json") else {"Content-Disposition": f"inline; filename=transcript{ENDINGS[wanted]}"}
-        )
+        headers = {}
+        if not wanted.endswith("json"):  # JSON has the warnings in its document
+            headers["Content-Disposition"] = f"inline; filename=transcript{ENDINGS[wanted]}"
+            if transcript.warning:
+                headers["X-Warning"] = transcript.warning
         return Response(artifacts=[transcript.artifact], content_type=CONTENT_TYPES[wanted], headers=headers)
 
 

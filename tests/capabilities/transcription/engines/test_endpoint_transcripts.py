@@ -70,7 +70,9 @@ def test_a_server_without_times_gives_its_text_as_one_segment(engine: Engine) ->
     with ModelServer({"/audio/transcriptions": plain}) as server:
         assert heard(engine(server), language="en") == ("en", ["Hello."])
         assert heard(engine(server, "gpt-4o-transcribe"), language="en") == ("en", ["Hello."])
-        assert len(server.paths()) == 3
+        with engine(server).listen(SECOND, language="en", timed=True) as found:
+            assert not found.has_times
+        assert len(server.paths()) == 5
 
 
 def test_a_server_that_names_no_language_has_it_told_by_its_text(engine: Engine) -> None:

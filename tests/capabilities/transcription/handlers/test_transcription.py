@@ -16,6 +16,7 @@ from waiting import wait_for
 
 from capabilities.transcription.engines import SAMPLE_RATE, Recognition
 from capabilities.transcription.handlers import long
+from capabilities.transcription.handlers.delivery import TIMES_ESTIMATED
 from capabilities.transcription.handlers.progress import SUFFIX
 from capabilities.transcription.handlers.stream import TranscriptionStreamHandler
 from capabilities.transcription.handlers.transcription import DECODING_LIMIT, TranscriptionHandler
@@ -43,6 +44,7 @@ class Listener:
     warning: str | None = None
     tells_changes = False
     is_remote = False
+    has_times = True
 
     def __init__(self, name: str = "listener", *languages: str, model: str = "small") -> None:
         self.name = name
@@ -74,7 +76,8 @@ class Listener:
         self.prompts.append(prompt)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
-        yield Recognition(language or "de", None if language else 0.75, self._segments(samples, stop))
+        segments = self._segments(samples, stop)
+        yield Recognition(language or "de", None if language else 0.75, segments, has_times=self.has_times)
         self.at_once -= 1
 
     def _segments(self, samples: Any, stop: Callable[[], bool]) -> Iterator[Segment]:
@@ -242,6 +245,14 @@ def test_a_file_that_breaks_off_is_told_in_a_warning() -> None:
 
     assert document["text"] == "1 2"
     assert "ends before its header says" in document["warnings"][0]
+
+
+def test_estimated_times_are_told_where_times_are_shown() -> None:
+    engine = Listener()
+    engine.has_times = False
+    told = {form: carry_out(handler(engine), Item(wav(1), form=form))[0].output.warning for form in ("srt", "text")}
+
+    assert told == {"srt": TIMES_ESTIMATED, "text": None}
 
 
 def test_nobody_speaking_is_an_empty_text_of_an_unknown_language() -> None:
