@@ -27,6 +27,8 @@ from workers.engines.ocr import Reader
 CONFIDENCE = 0.8
 #: Pictures that are claimed together, for each request that may run at once: the next wait while these run.
 ROUNDS = 3
+#: Most of them, for their memory: three runs of 32 take 1.6 GB at most.
+MOST_TOGETHER = 32
 
 
 class EndpointCaptioner(EndpointEngine):
@@ -36,7 +38,7 @@ class EndpointCaptioner(EndpointEngine):
 
     def __init__(self, settings: Settings, name: str) -> None:
         super().__init__(settings, name)
-        self.batch = settings.endpoints[name].slots * ROUNDS
+        self.batch = min(settings.endpoints[name].slots * ROUNDS, MOST_TOGETHER)
         self._chat = ChatModel(self.client, self.model)
         self._judge = Judge(Reader(settings.of(CaptioningSettings).threads))
 
