@@ -69,6 +69,8 @@ class EndpointClient:
         # Without the line break with which files of secrets end: no header may have one.
         self._key = settings.key.get_secret_value().strip() if settings.key else None
         self._busy_until = 0.0
+        #: When a request last had no answer in time, in monotonic seconds.
+        self._hung = 0.0
         self._opening = threading.Lock()
         self._is_closed = False
 
@@ -134,8 +136,12 @@ class EndpointClient:
     async def _send(self, call: Call) -> bytes:
         """Send a request, and again while the server loads its model or a kept connection was closed."""
         limit = self.settings.connect_seconds if call.is_probe else self.settings.limit_seconds
-        patience, tries = time.monotonic() + (0 if call.is_probe else LOADING.total_seconds()), 0
+        hangs = EndpointAway(self.name, f"did not answer within {limit:g} s")
+        began, tries = time.monotonic(), 0
+        patience = began + (0 if call.is_probe else LOADING.total_seconds())
         async with self._places:
+            if self._hung > began:  # each round of a batch would wait as long again
+                raise hangs
             while True:
                 self._require_rest()
                 try:
@@ -153,7 +159,8 @@ class EndpointClient:
                     if tries == TRIES or isinstance(error, aiohttp.ClientConnectorError | aiohttp.ServerTimeoutError):
                         raise EndpointAway(self.name, f"can't be reached ({type(error).__name__})") from error
                 except TimeoutError:
-                    raise EndpointAway(self.name, f"did not answer within {limit:g} s") from None
+                    self._hung = time.monotonic()
+                    raise hangs from None
                 except ValueError as error:  # a host that is no name, or a key that no header may have
                     raise EndpointAway(self.name, f"can't be asked: its url or key is invalid ({error})") from error
 

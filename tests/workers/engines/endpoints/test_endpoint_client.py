@@ -162,6 +162,13 @@ def test_an_answer_that_is_late_too_long_or_no_json_is_an_error(client: Client) 
     assert "more than 1,000 bytes" in long.message
 
 
+def test_requests_that_wait_behind_one_without_an_answer_do_not_wait_as_long_again(client: Client) -> None:
+    with ModelServer({PATH: {}}, seconds=600) as server:
+        answers = client(server, slots=1, limit_seconds=0.3).send([Call(PATH, json={})] * 3)
+        assert len(server.asked) == 1
+    assert [type(answer) for answer in answers] == [EndpointAway] * 3
+
+
 def test_a_server_that_lets_nobody_in_is_told_from_one_that_is_slow(client: Client) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.socket() as first, socket.socket() as second:
         for other in (first, second):
