@@ -224,6 +224,18 @@ def test_the_same_key_at_another_route_or_of_another_account_is_another_job(
     assert len(jobs) == 3
 
 
+def test_a_key_is_remembered_for_its_hours(start: Start, client: Payer, api_database: Database) -> None:
+    sent, hours = {"Idempotency_Key": uuid4().hex}, []
+    with start(LIMITS__IDEMPOTENCY_HOURS="2") as service:
+        first = service.submit({"text": "hi"}, client.api_key, **sent)
+        for _ in range(2):
+            older = "UPDATE job SET created_at = created_at - interval '61 minutes' WHERE id = %(id)s RETURNING id"
+            api_database.run(Statement(older, {"id": first}))
+            hours.append(service.submit({"text": "hi"}, client.api_key, **sent))
+    assert hours[0] == first
+    assert hours[1] != first
+
+
 def test_a_refusal_does_not_use_a_key_up(service: Service, client: Payer) -> None:
     sent = {"Idempotency_Key": uuid4().hex}
     assert service.post("/echo", {"text": ""}, client.api_key, **sent).status == 400
