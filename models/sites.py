@@ -94,13 +94,6 @@ class SiteChangeRow(Row, table=True):
         Index("site_change_job_idx", "job_id", postgresql_where=text("state = 'found' AND job_id IS NOT NULL")),
         # Podcasts are looked up by it each second.
         Index("site_change_audio_idx", "run_id", postgresql_where=text("field = 'audio' AND state = 'written'")),
-        # An episode shows what stands beside its audio.
-        Index(
-            "site_change_beside_idx",
-            "target",
-            "field",
-            postgresql_where=text("state = 'written' AND field IN ('excerpt', 'cover')"),
-        ),
     )
 
     id: int = Field(sa_column=Column(BigInteger, Identity(always=True), primary_key=True))
