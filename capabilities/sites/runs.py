@@ -129,12 +129,15 @@ def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | Non
 
 
 def claim_run(states: Sequence[str] = WORKING) -> Statement[Run | None]:
-    """Take the run in one of some states that has waited longest, until `renew` or `put_back`."""
+    """Take the run in one of some states that has waited longest, until `renew` or `put_back`.
+
+    Runs of a suspended account wait."""
     return Statement(
         SQL(
-            "UPDATE site_run SET due_at = now() + %(claim)s WHERE id = (SELECT id FROM site_run WHERE fault IS NULL"
-            " AND state = ANY(%(states)s) AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
-            " RETURNING {}"
+            "UPDATE site_run SET due_at = now() + %(claim)s WHERE id = (SELECT r.id FROM site_run r"
+            " JOIN site s ON s.id = r.site_id JOIN account a ON a.id = s.account_id WHERE r.fault IS NULL"
+            " AND r.state = ANY(%(states)s) AND r.due_at <= now() AND a.suspended_at IS NULL"
+            " ORDER BY r.due_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED) RETURNING {}"
         ).format(RUN),
         {"claim": CLAIM, "states": list(states)},
         row_of(Run),
