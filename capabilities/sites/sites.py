@@ -1,7 +1,7 @@
 """Sites: where accounts publish; added, listed and removed, with their passwords encrypted."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -117,15 +117,18 @@ def set_watch(site_id: UUID, watch: Mapping[str, Any] | None) -> Statement[bool]
     )
 
 
-def claim_watched() -> Statement[Site | None]:
-    """Take a watched site that is due; it is due again after its minutes, whatever becomes of this look."""
+def claim_watched(busy: Collection[UUID] = ()) -> Statement[Site | None]:
+    """Take a watched site that is due, and none of those that are busy; a suspended account's sites wait.
+
+    It is due again after its minutes, whatever becomes of this look."""
     return Statement(
         SQL(
             "UPDATE site SET watch_at = now() + make_interval(mins => coalesce((facts->>'watch_minutes')::int, 1))"
-            " WHERE id = (SELECT id FROM site WHERE watch IS NOT NULL"
-            " AND watch_at <= now() ORDER BY watch_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING {}"
+            " WHERE id = (SELECT s.id FROM site s JOIN account a ON a.id = s.account_id WHERE s.watch IS NOT NULL"
+            " AND s.watch_at <= now() AND s.id <> ALL(%(busy)s) AND a.suspended_at IS NULL"
+            " ORDER BY s.watch_at LIMIT 1 FOR UPDATE OF s SKIP LOCKED) RETURNING {}"
         ).format(columns(FIELDS)),
-        {},
+        {"busy": list(busy)},
         row_of(Site),
         repeatable=False,
     )

@@ -42,6 +42,8 @@ class WordPress(Connector):
         self._url = url.rstrip("/")
         self._root = facts.root
         self._names: dict[str, dict[int, str]] = {"tags": {}, "categories": {}}
+        #: Posts as they were read last, for the next write.
+        self._seen: dict[str, Values] = {}
         # WordPress shows the password in groups, and takes it without the spaces as well.
         password = credentials.get("password", "").replace(" ", "")
         login = base64.b64encode(f"{credentials.get('user', '')}:{password}".encode()).decode()
@@ -89,7 +91,10 @@ class WordPress(Connector):
         reply = await self._ask("GET", f"wp/v2/{target}?context=edit", missing=True)
         if reply.status in (404, 410) or reply.content.get("status") == "trash":
             return None
-        return await self._values(target, reply.content)
+        values = await self._values(target, reply.content)
+        if not target.startswith("media/"):
+            self._seen[target] = values
+        return values
 
     async def write(self, target: str, values: Values) -> Values:
         """Write fields; tags that the site does not have are made."""
@@ -105,7 +110,14 @@ class WordPress(Connector):
                     sent["featured_media"] = int(value.partition("/")[2]) if value else 0
                 case _:
                     sent[field] = value
+        if (seen := self._seen.pop(target, None)) is not None:
+            # WordPress takes no If-Match. Its time of the last change has whole seconds, so the fields are compared.
+            now = await self.read(target)
+            if now is not None and any(now[field] != seen[field] for field in values):
+                note = f"Somebody else saved {target} first, so it stays unchanged."
+                raise SiteTrouble(note, code="site_target_busy", of_target=True)
         reply = await self._ask("POST", f"wp/v2/{target}?context=edit", json=sent, target=target)
+        self._seen.pop(target, None)
         return await self._values(target, reply.content)
 
     async def upload(self, name: str, content: bytes, content_type: str, *, post: str | None = None) -> tuple[str, str]:

@@ -14,8 +14,10 @@ from capabilities.index_check.monitors.monitor import list_monitors
 from capabilities.sites import runs
 from capabilities.sites.connectors import wordpress
 from capabilities.sites.posts import list_posts
+from capabilities.sites.sites import list_sites
 from capabilities.sites.working.watching import SiteWatch
 from pipeline.database import Statement
+from pipeline.lifecycle import suspend_account
 from pipeline.settings import Settings
 
 Pressroom = Callable[..., Ran]
@@ -179,3 +181,24 @@ def test_search_engines_are_told_of_a_new_post_once_and_its_row_knows_what_follo
     assert post.done_at is not None
     found, _ = system.database.run(list_monitors(payer.account_id, limit=10, offset=0))
     assert [one.id for one in found] == [post.monitor_id]
+
+
+def test_sites_are_looked_at_together_and_those_of_a_suspended_account_not_at_all(
+    pressroom: Pressroom, system: System, payer: Payer
+) -> None:
+    with web_server() as server:
+        for name in ("one", "two"):
+            url = server.serve(f"/{name}", FEED.format(items="").encode(), "application/rss+xml")
+            pressroom("site", "add", url, "--name", name)
+            pressroom("site", "watch", name, "--index")
+        first, _ = system.database.run(list_sites())
+        system.database.run(runs.start_run(first.id, "posts", {"parts": []}))
+        server.forget()
+        server.together = 2  # neither is answered before both are asked
+
+        system.database.run(suspend_account(payer.account_id, suspended=True))
+        assert (SiteWatch(system.settings).work(system.database), system.step(), server.asked) == (0, 0, [])
+        system.database.run(suspend_account(payer.account_id, suspended=False))
+        assert SiteWatch(system.settings).work(system.database) == 2
+        server.together = 0
+        assert system.step() > 0
