@@ -338,6 +338,8 @@ def test_accounts_come_page_by_page_and_are_found_by_name_and_id(operator: Brows
     assert "Needle" in text_of(operator, "accounts?search=needle+100%25")
     assert "Needle" in text_of(operator, f"accounts?search={str(payer.account_id)[:13]}")
     assert "No matching accounts" in text_of(operator, "accounts?search=%25%25")
+    cleared = operator.get(f"{BASE}/accounts?search=+")
+    assert (cleared.status, cleared.headers["location"]) == (303, f"{BASE}/accounts")
 
 
 def test_pages_answer_while_redis_is_away(service_without_redis: Service, api_database: Database) -> None:
