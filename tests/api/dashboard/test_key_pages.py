@@ -170,6 +170,8 @@ def test_days_without_anything_say_so(browser: Browser) -> None:
 
     assert (page.status, words_of(page).count("No usage in these days")) == (200, 2)
     assert browser.get("/dashboard/usage?from=nonsense").status == 400
+    cleared = browser.get("/dashboard/usage?from=&to=2020-01-31")
+    assert (cleared.status, cleared.headers["location"]) == (303, "/dashboard/usage?to=2020-01-31")
 
 
 def used(day: date, route: str, credited: int, key_id: UUID, name: str | None = "key") -> Used:
