@@ -57,6 +57,8 @@ def save_site(
         "INSERT INTO site (id, account_id, name, connector, url, credentials, facts)"
         " SELECT %(id)s, a.id, %(name)s, %(connector)s, %(url)s, %(credentials)s, %(facts)s"
         " FROM account a WHERE a.id = %(account)s ON CONFLICT (account_id, name) DO UPDATE SET"
+        # Another system names its posts otherwise: those that stand there are not new.
+        " watched = CASE WHEN (site.connector, site.url) = (excluded.connector, excluded.url) THEN site.watched END,"
         " connector = excluded.connector, url = excluded.url, credentials = excluded.credentials,"
         " facts = excluded.facts RETURNING id",
         {

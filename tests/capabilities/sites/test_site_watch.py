@@ -18,6 +18,7 @@ from capabilities.sites.connectors import wordpress
 from capabilities.sites.connectors.exchange import Exchange
 from capabilities.sites.posts import list_posts
 from capabilities.sites.sites import list_sites, open_site
+from capabilities.sites.working import watching
 from capabilities.sites.working.finding import find_pictures
 from capabilities.sites.working.watching import SiteWatch
 from pipeline.database import Statement
@@ -234,3 +235,28 @@ def test_sites_are_looked_at_together_and_those_of_a_suspended_account_not_at_al
         assert SiteWatch(system.settings).work(system.database) == 2
         server.together = 0
         assert system.step() > 0
+
+
+def test_pages_that_a_list_lacks_for_once_or_that_another_site_has_are_not_new(
+    pressroom: Pressroom, system: System, payer: Payer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MOST_SEEN", 1)
+    with web_server() as site:
+
+        def serve(path: str, *pages: str) -> None:
+            items = "".join(f"<url><loc>{site.url(page)}</loc></url>" for page in pages)
+            site.serve(path, SITEMAP.format(items=items).encode(), "application/xml")
+
+        serve("/sitemap", "/a", "/b", "/c")
+        serve("/other", "/d")
+        pressroom("site", "add", site.url("/sitemap"), "--name", "pages")
+        pressroom("site", "watch", "pages", "--index")
+        look(system)
+        serve("/sitemap", "/a")
+        look(system)
+        serve("/sitemap", "/a", "/b", "/c")
+        look(system)
+        pressroom("site", "add", site.url("/other"), "--name", "pages")
+        look(system)
+
+    assert system.database.run(list_posts(system.site().id)) == []
