@@ -260,3 +260,26 @@ def test_pages_that_a_list_lacks_for_once_or_that_another_site_has_are_not_new(
         look(system)
 
     assert system.database.run(list_posts(system.site().id)) == []
+
+
+def test_a_run_of_a_watch_waits_for_credits(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, payer: Payer
+) -> None:
+    add_site()
+    medium = site_wordpress.add_picture("boat1.jpg", picture(1))
+    post = site_wordpress.add_post("New", image_block(medium))["id"]
+    set_balance = "UPDATE account SET available = %(credits)s RETURNING 1"
+    system.database.run(Statement(set_balance, {"credits": 0}))
+    options = {"watch": True, "at_least": 0, "posts": [f"posts/{post}"]}
+    system.database.run(runs.start_run(system.site().id, "alt_text", options))
+    for _ in range(3):
+        system.step()
+
+    (row,) = system.database.run(Statement("SELECT state, fault, due_at > now() AS waits FROM site_run"))
+    assert row == {"state": "proposing", "fault": None, "waits": True}
+    system.database.run(Statement(set_balance, {"credits": 1}))
+    system.database.run(DUE)
+    for _ in range(40):
+        if not system.step():
+            system.database.run(DUE)
+    assert site_wordpress.alt_text(medium["id"]) == "A boat called boat1"
