@@ -84,7 +84,8 @@ class WordPress(Connector):
             queries = [f"{query}&include={','.join(some[n : n + PER_PAGE])}" for n in range(0, len(some), PER_PAGE)]
         for path in queries:
             async for listed in self._pages(path):
-                yield [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in listed]
+                known = [one for one in listed if one["source_url"]]  # false for one whose file's name is lost
+                yield [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in known]
 
     async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
         """Yield posts and then pages, a hundred at a time, drafts too."""
