@@ -20,7 +20,7 @@ from capabilities.index_check.results.jobs import title_of
 from capabilities.index_check.results.urls import UrlRecord, list_urls
 from capabilities.index_check.routes.monitor_documents import MonitorChanges, MonitorRequest
 from capabilities.index_check.routes.monitors import MonitorResource, Monitors
-from pipeline.errors import InvalidRequest, PressroomError
+from pipeline.errors import PressroomError
 
 CHANGES = 25
 #: Pages without a good answer that are shown; the export has all.
@@ -80,7 +80,7 @@ class MonitorPage(Resource):
         try:
             changes = read_fields(MonitorChanges, json.dumps(sent).encode())
             changed, secret = await self._monitors.change(session.caller, monitor, changes)
-        except InvalidRequest as error:
+        except PressroomError as error:
             resp.status = error.status
             await _show(self._services, req, resp, monitor, error=error, form=form)
             return
