@@ -82,17 +82,21 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none can write; without one that draws, posts get texts alone."""
         self._writers.setup()
-        # A server of somebody else's takes several at once.
-        self.slots = getattr(self._writers.engines[0], "places", 1)
+        self._renew()
         try:
             self._painters.setup()
         except NotReady as error:
             log.warning("no pictures engine is ready, posts get texts alone", needs=error.message)
 
+    def _renew(self) -> None:
+        """Take as many posts at once as the preferred writer of now: a server of somebody else's takes several."""
+        self.slots = max([getattr(engine, "places", 1) for engine in self._writers.engines[:1]], default=1)
+
     def offers(self) -> Sequence[Offer]:
         return [*self._writers.offers(), *self._painters.offers()]
 
     def watch(self, on_change: Callable[[], None]) -> None:
+        self._writers.watch(self._renew)
         self._writers.watch(on_change)
         self._painters.watch(on_change)
 

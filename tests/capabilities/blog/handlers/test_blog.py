@@ -52,6 +52,7 @@ class Writer:
     writes: Metadata | Exception = GOOD
     asked: list[Post] = field(default_factory=list)
     gpu: str | None = None
+    places: int = 1
 
     def write(self, post: Post, *, stop: Callable[[], bool]) -> Metadata:
         self.asked.append(post)
@@ -102,6 +103,15 @@ class Family:
     """Engines that are ready."""
 
     engines: Sequence[Any]
+    watchers: list[Callable[[], None]] = field(default_factory=list)
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        self.watchers.append(on_change)
+
+    def exchange(self, *engines: Any) -> None:
+        self.engines = engines
+        for on_change in self.watchers:
+            on_change()
 
     def setup(self) -> None:
         if not self.engines:
@@ -324,6 +334,19 @@ def test_what_nobody_can_look_at_is_described_by_what_it_was_made_for(captioner:
 
     assert [image.description for image in done.output.images] == [f"Picture {n} by diffusion" for n in range(3)]
     assert (done.engine, done.credits, captioner.asked) == ("llm+diffusion", 3, [])
+
+
+def test_a_server_that_writes_has_as_many_posts_at_once_as_it_takes_also_if_it_came_later() -> None:
+    writers = Family([Writer("extractive")])
+    handler = BlogHandler(Resources(Settings()), writers=writers, painters=Family([]), captioners=Family([]))
+    handler.setup()
+    handler.watch(lambda: None)
+    assert handler.slots == 1
+
+    writers.exchange(Writer("house", places=8))
+    assert handler.slots == 8
+    writers.exchange()
+    assert handler.slots == 1
 
 
 def test_a_post_that_waits_for_its_pictures_keeps_its_texts() -> None:
