@@ -87,9 +87,12 @@ def read_filter(action: str, wanted: Mapping[str, str]) -> tuple[Action, JobFilt
         raise InvalidRequest(f"To {known} is for jobs that are {', '.join(CHANGED[known])}, not {states[0][:20]!r}.")
     try:
         account = str(UUID(wanted["account"])) if wanted.get("account") else None
+    except ValueError:
+        raise InvalidRequest(f"{wanted['account'][:40]!r} is not an account's id, such as its page shows.") from None
+    try:
         hours = float(wanted["hours"]) if wanted.get("hours") else None
     except ValueError:
-        raise InvalidRequest("The account is an id, and the hours are a number.") from None
+        raise InvalidRequest(f"{wanted['hours'][:20]!r} is not a number of hours: write 24, or 0.5.") from None
     if hours is not None and not 0 < hours <= 24 * 365:
         raise InvalidRequest(f"{hours:g} hours are too many or too few; a year at most.")
     since = None if hours is None else (datetime.now(UTC) - timedelta(hours=hours)).isoformat()

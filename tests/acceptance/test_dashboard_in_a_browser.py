@@ -294,9 +294,13 @@ def test_jobs_are_watched_live_and_several_are_changed_at_once(service: Running,
 
     page = owner.open(f"/dashboard/jobs/{asked[0]}")
     page.evaluate("window.unchanged = true")
+    page.locator("#items summary").click()
+    page.locator("#more").evaluate("(one) => (one.dataset.old = 'yes')")
     count = page.locator("#job .number").first
     expect(count).to_have_text(re.compile(r"[1-9]\d* of 40"))
     assert page.evaluate("window.unchanged")  # the page was not loaded again
+    expect(page.locator("#more[data-old]")).to_have_count(0)
+    assert not page.locator("#items").evaluate("(one) => one.open")
 
     owner.open("/dashboard/jobs")
     for job_id in asked:

@@ -121,9 +121,9 @@ function replace(part, page, { always = false } = {}) {
   const busy = part.contains(document.activeElement) && document.activeElement.matches("input, select, textarea, button");
   const ticked = part.querySelector("input[type=checkbox]:checked");
   if (!always && (busy || ticked)) return part;
-  const open = new Set([...part.querySelectorAll("details[open][id]")].map((one) => one.id));
+  const open = new Map([...part.querySelectorAll("details[id]")].map((one) => [one.id, one.open]));
   const kept = document.importNode(fresh, true);
-  for (const one of kept.querySelectorAll("details[id]")) one.open = one.open || open.has(one.id);
+  for (const one of kept.querySelectorAll("details[id]")) one.open = open.get(one.id) ?? one.open;
   part.replaceWith(kept);
   showMoments(kept);
   stackTables(kept);

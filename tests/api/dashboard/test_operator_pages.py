@@ -227,6 +227,9 @@ def test_a_group_of_failures_is_tried_again_once(
 
 def test_a_change_of_many_jobs_is_stopped(operator: Browser, client: Payer) -> None:
     path = f"{BASE}/failures/changes"
+    for name in ("account", "hours"):
+        operator.post(path, {"change": "cancel", name: "many"})
+        assert "&#39;many&#39; is not a" in text_of(operator, "failures")
     operator.post(path, {"change": "cancel", "account": str(client.account_id)})
     row = text_of(operator, "failures").partition(str(client.account_id))[2].partition("</tr>")[0]
     (change_id,) = re.findall(r'name="id" value="([^"]+)"', row)
