@@ -279,6 +279,9 @@ def test_a_run_of_a_watch_waits_for_credits(
 
     (row,) = system.database.run(Statement("SELECT state, fault, due_at > now() AS waits FROM site_run"))
     assert row == {"state": "proposing", "fault": None, "waits": True}
+    system.database.run(runs.start_run(system.site().id, "alt_text", {}))  # a person asks for it: no hour's wait
+    (row,) = system.database.run(Statement("SELECT due_at <= now() + interval '1 minute' AS is_soon FROM site_run"))
+    assert row["is_soon"]
     system.database.run(Statement(set_balance, {"credits": 1}))
     system.database.run(DUE)
     for _ in range(40):
