@@ -52,9 +52,8 @@ class SitesBase(Resource):
         settings = self._services.settings
         owner, sites = await asyncio.to_thread(find_sites, settings, credentials)
         if is_consent:
-            owner = consented_name(
-                await self._services.database.run(list_connections(account_id=actor.account_id)), sites
-            )
+            own = await self._services.database.run(list_connections(account_id=actor.account_id))
+            owner = consented_name(own, sites)
         kept = connecting(settings, actor.account_id, owner, credentials, sites)
         noting = note(actor, Action.SITE_CHANGED, owner, site="connected")
         await self._services.database.run_together([kept, noting])
