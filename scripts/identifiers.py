@@ -42,8 +42,15 @@ def find_id(database: Database, table: Table, text: str) -> UUID:
     return found[0]
 
 
-def find_account(database: Database, text: str) -> UUID:
-    """Return the id of an account that exists, given its e-mail, id or name. Raises NotFound, InvalidRequest."""
+def find_account(database: Database, text: str | None) -> UUID:
+    """Return the id of an account that exists, given its e-mail, id or name; None: the only one.
+
+    Raises NotFound, InvalidRequest."""
+    if text is None:
+        only = database.run(Statement("SELECT id FROM account LIMIT 2", {}, _ids))
+        if len(only) != 1:
+            raise InvalidRequest("Choose the account with --account; `pressroom accounts list` shows them.")
+        return only[0]
     found = database.run(_accounts(read_email(text) if "@" in text else find_id(database, "account", text)))
     if not found:
         raise not_found("account", text)

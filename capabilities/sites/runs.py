@@ -44,11 +44,11 @@ def start_run(site_id: UUID, task: Task, options: Mapping[str, Any]) -> Statemen
             "INSERT INTO site_run (id, site_id, task, options) VALUES (%(id)s, %(site)s, %(task)s, %(options)s)"
             " ON CONFLICT (site_id, task) WHERE state IN ('finding', 'proposing', 'review', 'writing')"
             " DO UPDATE SET fault = NULL, options = site_run.options || excluded.options,"
-            # Without a fault a sweep may be at work on it.
-            " due_at = CASE WHEN site_run.fault IS NULL THEN site_run.due_at ELSE now() END"
+            # Without a fault a sweep may be at work on it, or it waits, for an hour perhaps.
+            " due_at = CASE WHEN site_run.fault IS NULL THEN least(site_run.due_at, now() + %(claim)s) ELSE now() END"
             " RETURNING {}"
         ).format(RUN),
-        {"id": (new := uuid4()), "site": site_id, "task": task, "options": Jsonb(dict(options))},
+        {"id": (new := uuid4()), "site": site_id, "task": task, "options": Jsonb(dict(options)), "claim": CLAIM},
         lambda rows: (Run(**rows[0]), rows[0]["id"] == new),
     )
 
@@ -111,7 +111,8 @@ def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | Non
     return Statement(
         SQL(
             "WITH run AS (UPDATE site_run SET state = 'undoing', fault = NULL, finished_at = NULL,"
-            " due_at = CASE WHEN state IN ('review', 'done') THEN now() ELSE greatest(due_at, now()) END"
+            " due_at = CASE WHEN state IN ('review', 'done', 'undone') THEN now()"
+            " ELSE least(greatest(due_at, now()), now() + %(claim)s) END"
             " WHERE id = (SELECT r.id FROM site_run r WHERE r.site_id = %(site)s"
             " AND (%(run)s::uuid IS NULL OR r.id = %(run)s) AND EXISTS (SELECT FROM site_change c"
             " WHERE c.run_id = r.id AND (c.state IN ('writing', 'written') OR c.written IS NOT NULL"
@@ -121,7 +122,7 @@ def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | Non
             " again AS (UPDATE site_change c SET state = 'writing' FROM run WHERE c.run_id = run.id"
             " AND c.state IN ('failed', 'conflict') AND c.written IS NOT NULL) SELECT * FROM run"
         ).format(RUN),
-        {"site": site_id, "run": run_id},
+        {"site": site_id, "run": run_id, "claim": CLAIM},
         row_of(Run),
     )
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
@@ -14,11 +13,11 @@ from capabilities.index_check.connecting import (
     read_service_account,
 )
 from capabilities.index_check.sites import connections, site_quota
-from pipeline.database import Database, Statement
+from pipeline.database import Database
 from pipeline.errors import InvalidRequest, NotFound
 from pipeline.settings import Settings
 from scripts.commands import ACCOUNTS, under
-from scripts.identifiers import find_id
+from scripts.identifiers import find_account
 from scripts.options import Data, open_database, read_id, read_name, settings_for
 from scripts.terminal import show_table, tell
 
@@ -73,12 +72,10 @@ def connect(
     settings = settings_for(data)
     credentials = read_service_account(_read(service_account))
     with open_database(data) as database:
-        account_id = _find_account(database, account)
+        account_id = find_account(database, account)
         owner, kept = find_sites(settings, credentials, site or [])
         called = read_name(name) if name is not None else owner
         made = database.run(connecting(settings, account_id, called, credentials, kept))
-        if made is None:
-            raise NotFound(f"There is no account {account_id}. `pressroom accounts list` shows them.")
     typer.echo(f"connection {made}")
     for listed in kept:
         typer.echo(f"site {listed}")
@@ -99,14 +96,3 @@ def _read(file: Path) -> bytes:
             return opened.read(MAX_BYTES)
     except OSError as error:
         raise InvalidRequest(f"{file} can't be read ({type(error).__name__}).") from error
-
-
-def _find_account(database: Database, account: str | None) -> UUID:
-    if account is not None:
-        return find_id(database, "account", account)
-    found: list[UUID] = database.run(
-        Statement("SELECT id FROM account LIMIT 2", {}, lambda rows: [row["id"] for row in rows])
-    )
-    if len(found) != 1:
-        raise InvalidRequest("Name the sites' account with --account; `pressroom accounts list` shows the accounts.")
-    return found[0]

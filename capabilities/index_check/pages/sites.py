@@ -3,7 +3,9 @@
 import asyncio
 import hashlib
 import hmac
+from collections.abc import Sequence
 from datetime import timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import falcon
@@ -23,7 +25,7 @@ from capabilities.index_check.connecting import (
 )
 from capabilities.index_check.settings import SearchSettings
 from capabilities.index_check.sites import connections, site_quota
-from capabilities.index_check.sites.connections import list_connections
+from capabilities.index_check.sites.connections import Connection, list_connections
 from pipeline.accounts.audit import Action, Actor, note
 from pipeline.accounts.sessions import make_token
 from pipeline.errors import Forbidden, InvalidRequest, PressroomError
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 PATH = "/dashboard/indexing/sites"
 #: Where Google sends a person back; an OAuth client lists it.
 RETURN = f"{PATH}/google/return"
-#: Stands for the person who has consented: the scope has no address of theirs.
+#: Stands for a person who has consented, with a number from the second on: the scope has no address of theirs.
 CONSENTED = "Google account"
 #: Proves that whoever returns from Google is who went there, and is the verifier of PKCE.
 VISIT_COOKIE = "pressroom_consent"
@@ -45,12 +47,15 @@ VISIT_LASTS = timedelta(minutes=15)
 class SitesBase(Resource):
     """A page about the account's sites."""
 
-    async def _connect(self, actor: Actor, credentials: dict[str, Any], name: str = "") -> str:
+    async def _connect(self, actor: Actor, credentials: dict[str, Any], *, is_consent: bool = False) -> str:
         """Try credentials at their service, keep them, and say so. Raises PressroomError."""
         settings = self._services.settings
         owner, sites = await asyncio.to_thread(find_sites, settings, credentials)
-        kept = connecting(settings, actor.account_id, name or owner, credentials, sites)
-        noting = note(actor, Action.SITE_CHANGED, name or owner, site="connected")
+        if is_consent:
+            own = await self._services.database.run(list_connections(account_id=actor.account_id))
+            owner = consented_name(own, sites)
+        kept = connecting(settings, actor.account_id, owner, credentials, sites)
+        noting = note(actor, Action.SITE_CHANGED, owner, site="connected")
         await self._services.database.run_together([kept, noting])
         word = "site" if len(sites) == 1 else "sites"
         return f"{len(sites)} {word} connected: Google Search Console is asked about them first."
@@ -135,7 +140,7 @@ class ConsentReturn(SitesBase):
             consent = await asyncio.to_thread(_consent, self._services.settings, address, visit)
             with service_errors():
                 credentials = await asyncio.to_thread(consent.credentials, code)
-            said = await self._connect(session.caller.actor, credentials, CONSENTED)
+            said = await self._connect(session.caller.actor, credentials, is_consent=True)
         except PressroomError as error:
             resp.status = error.status
             await self._show(req, resp, error=error.message)
@@ -147,6 +152,13 @@ def _consent(settings: Settings, address: str, visit: str) -> "BrowserConsent":
     from capabilities.index_check.engines.search.owners.google_access import BrowserConsent
 
     return BrowserConsent(settings.of(SearchSettings), address, visit)
+
+
+def consented_name(own: Sequence[Connection], sites: Sequence[str]) -> str:
+    """Return the name of the person's connection, which shares a site, or a new one: others' connections stay."""
+    known = {one.name: one.properties for one in own if one.name.startswith(CONSENTED)}
+    free = next(one for n in count(1) if (one := CONSENTED if n == 1 else f"{CONSENTED} {n}") not in known)
+    return next((name for name, properties in known.items() if not {*sites}.isdisjoint(properties)), free)
 
 
 def state_of(visit: str) -> str:

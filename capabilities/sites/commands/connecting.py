@@ -3,7 +3,6 @@
 import asyncio
 import os
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
@@ -11,9 +10,9 @@ from capabilities.sites import sites
 from capabilities.sites.commands.group import group
 from capabilities.sites.sites import Site
 from pipeline.accounts.audit import Action, Actor, noted
-from pipeline.database import Database, Statement
+from pipeline.database import Database
 from pipeline.errors import InvalidRequest, NotFound
-from scripts.identifiers import find_id
+from scripts.identifiers import find_account
 from scripts.options import Data, open_database, read_name, settings_for
 from scripts.terminal import show_table, tell
 
@@ -45,7 +44,7 @@ def add(
         asked = "Application password (Users, Profile, Application Passwords)"
         connector, login = "wordpress", {"user": user, "password": _password(asked)}
     with open_database(data) as database:
-        owner = _find_account(database, account)
+        owner = find_account(database, account)
         facts, sealed = asyncio.run(sites.look_up(settings, connector, address, login))
         site_id, _ = database.run_together(
             sites.add_site(owner, called, connector, address, sealed, facts, Actor(owner))
@@ -89,15 +88,3 @@ def find_site(database: Database, name: str) -> Site:
     if len(meant) > 1:
         raise InvalidRequest(f"{name!r} could be {' or '.join(one.name for one in meant)}: type more of the name.")
     return meant[0]
-
-
-def _find_account(database: Database, account: str | None) -> UUID:
-    if account is not None:
-        return find_id(database, "account", account)
-    read: Statement[list[UUID]] = Statement(
-        "SELECT id FROM account LIMIT 2", {}, lambda rows: [row["id"] for row in rows]
-    )
-    found = database.run(read)
-    if len(found) != 1:
-        raise InvalidRequest("Choose the site's account with --account; `pressroom accounts list` shows them.")
-    return found[0]

@@ -18,6 +18,7 @@ from capabilities.sites.sites import Site
 from capabilities.sites.working.writing import Outcome, Plan
 from capabilities.speech.kinds.batch import MAX_CHARACTERS, SpeechBatch, SpeechBatchRequest
 from capabilities.speech.kinds.fields import AudioFile
+from pipeline.errors import Gone
 from pipeline.kind import AnyKind, Request
 
 #: Tags of a post.
@@ -136,7 +137,10 @@ class FilePart:
             return Outcome("written", known) if is_ours else Outcome("conflict", note=note)
         if known:
             await site.remove(known["made"])  # of a write that did not come to its end
-        content = self._read(change.proposed["artifact"])
+        try:
+            content = self._read(change.proposed["artifact"])
+        except Gone:  # a review that took longer than results are kept must not stop its run for ever
+            return Outcome("failed", note="The file was deleted, as results are not kept for ever. Propose it again.")
         kind = change.proposed.get("content_type", "audio/mpeg")
         suffix = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}.get(kind, "mp3")
         # Its own name, so that a file that a kill has left without a note is found again. Changes of other systems of

@@ -9,10 +9,12 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import DataError
+from psycopg.errors import ProgramLimitExceeded
 
 from capabilities.index_check.kinds.index_check import IndexCheck, IndexSubmit
 from capabilities.index_check.monitors.monitor import add_monitor
-from capabilities.index_check.requests.request import IndexCheckRequest
+from capabilities.index_check.requests.given import UNSTORABLE
+from capabilities.index_check.requests.request import MAX_NAME, IndexCheckRequest
 from capabilities.index_check.settings import IndexLimits, SubmissionSettings
 from capabilities.sites import runs
 from capabilities.sites.connectors.connector import SitePost
@@ -70,7 +72,7 @@ class SiteWatch:
         except PressroomError as error:
             log.warning("site not watched", site=str(site.id), code=error.code)
             watched = {**(site.watched or {}), "note": error.message}
-        except DataError as error:
+        except (ValueError, DataError, ProgramLimitExceeded) as error:  # as in a run (site_runs.py)
             log.exception("site not watched", site=str(site.id))
             watched = {**(site.watched or {}), "note": f"The site's texts can't be stored: {str(error)[:200]}"}
         if watched != site.watched:
@@ -159,9 +161,10 @@ class SiteWatch:
     def _monitor(self, transaction: Transaction, site: Site, post: WatchedPost, key: UUID) -> UUID | None:
         """Return the monitor of a post; None if the account has the most it may have."""
         made = uuid7()
+        title = " ".join(UNSTORABLE.sub(" ", post.title).split())  # the names of jobs have one line
         monitor = {
             "every": "day",
-            "name": post.title[:200] or None,
+            "name": title[:MAX_NAME] or None,
             "request": {"diagnose": True},
             "urls": [post.url],
             "sitemap_url": None,

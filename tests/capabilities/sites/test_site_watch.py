@@ -170,7 +170,9 @@ SITEMAP = """<urlset>{items}</urlset>"""
 def test_a_feed_or_sitemap_is_only_read_and_its_new_posts_are_monitored(
     pressroom: Pressroom, system: System, payer: Payer, form: str
 ) -> None:
-    item = "<item><title>{path}</title><link>{url}</link></item>" if form is FEED else "<url><loc>{url}</loc></url>"
+    item = (
+        "<item><title>New\n{path}</title><link>{url}</link></item>" if form is FEED else "<url><loc>{url}</loc></url>"
+    )
     with web_server() as site:
 
         def publish(*paths: str) -> None:
@@ -186,7 +188,7 @@ def test_a_feed_or_sitemap_is_only_read_and_its_new_posts_are_monitored(
         publish("/two", "/one")
         look(system)
 
-    assert monitored(system, payer) == [("/two" if form is FEED else None, 1, True)]
+    assert monitored(system, payer) == [("New /two" if form is FEED else None, 1, True)]
 
 
 def test_search_engines_are_told_of_a_new_post_once_and_its_row_knows_what_followed(
@@ -277,6 +279,9 @@ def test_a_run_of_a_watch_waits_for_credits(
 
     (row,) = system.database.run(Statement("SELECT state, fault, due_at > now() AS waits FROM site_run"))
     assert row == {"state": "proposing", "fault": None, "waits": True}
+    system.database.run(runs.start_run(system.site().id, "alt_text", {}))  # a person asks for it: no hour's wait
+    (row,) = system.database.run(Statement("SELECT due_at <= now() + interval '1 minute' AS is_soon FROM site_run"))
+    assert row["is_soon"]
     system.database.run(Statement(set_balance, {"credits": 1}))
     system.database.run(DUE)
     for _ in range(40):

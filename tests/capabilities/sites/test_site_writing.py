@@ -17,10 +17,11 @@ from capabilities.sites.parts import edited, shown
 from capabilities.sites.runs import Run
 from capabilities.sites.sites import MAX_NAME, Site, name_of
 from capabilities.sites.working.finding import Uses, find_posts, mentioned
-from capabilities.sites.working.post_parts import requests_of
+from capabilities.sites.working.post_parts import FilePart, requests_of
 from capabilities.sites.working.writing import Field, Outcome, PlainField, Plan, PostAlts, Writer
 from capabilities.speech.kinds.batch import SpeechBatchRequest
 from pipeline.database import Statement
+from pipeline.errors import Gone
 
 NOW = datetime.now(UTC)
 
@@ -59,6 +60,16 @@ def undo(field: Field, one: Change, **values: Any) -> tuple[str, Any]:
     return asyncio.run(field.undo(site, one, values)).state, site.values[
         one.field if one.field in values else "content"
     ]
+
+
+def test_a_file_that_was_deleted_before_it_was_accepted_fails_alone() -> None:
+    def gone(_: str) -> bytes:
+        raise Gone("It was deleted.")
+
+    found = plan(FilePart(gone), change("cover", "accepted", proposed={"artifact": "a"}), cover=None)
+
+    assert isinstance(found, Outcome)
+    assert found.state == "failed"
 
 
 @pytest.mark.parametrize(

@@ -171,3 +171,13 @@ def test_a_person_connects_search_console_by_consent_at_google_and_nobody_else_f
             assert (found.name, found.properties) == ("Google account", ("https://e.example/",))
             assert sites.grants == ["authorization_code", "refresh_token"]
             assert "refresh-1" not in service.log.read_text()
+
+            sites.sites = {"https://other.example/": "siteOwner"}  # another person's
+            assert browser.get(consent()).headers["location"] == path
+            sites.sites["https://e.example/"] = "siteOwner"
+            del sites.sites["https://other.example/"]
+            assert browser.get(consent()).headers["location"] == path
+            both = {
+                one.name: one.properties for one in api_database.run(list_connections(account_id=client.account_id))
+            }
+            assert both == {"Google account": ("https://e.example/",), "Google account 2": ("https://other.example/",)}
