@@ -94,12 +94,12 @@ class SiteChangeRow(Row, table=True):
         Index("site_change_job_idx", "job_id", postgresql_where=text("state = 'found' AND job_id IS NOT NULL")),
         # Podcasts are looked up by it each second.
         Index("site_change_audio_idx", "run_id", postgresql_where=text("field = 'audio' AND state = 'written'")),
-        # An episode shows what stands beside its audio.
+        # An episode shows what was written to its post by any run.
         Index(
-            "site_change_beside_idx",
+            "site_change_part_idx",
             "target",
             "field",
-            postgresql_where=text("state = 'written' AND field IN ('excerpt', 'cover')"),
+            postgresql_where=text("field IN ('excerpt', 'cover') AND state = 'written'"),
         ),
     )
 

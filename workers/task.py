@@ -195,7 +195,7 @@ class Task(Generic[I_co]):
     def _copied(self, keys: Sequence[str]) -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             for key in keys:
-                file.writelines(self._artifacts.read(key))
+                file.writelines(self._artifacts.read(key)[1])
             file.seek(0)
             yield file
 

@@ -78,7 +78,10 @@ class JobActions:
         return str(again.id)
 
     async def _cancel(self, job_id: str) -> str:
-        return str((await cancel_job(self._services, self._caller, read_job_id(job_id))).id)
+        job = await cancel_job(self._services, self._caller, read_job_id(job_id))
+        if job.state != "cancelled":
+            raise Conflict("It had ended already.", code="job_has_ended")
+        return str(job.id)
 
     async def _delete(self, job_id: str) -> str:
         await delete_job(self._services, self._caller, read_job_id(job_id))

@@ -228,6 +228,14 @@ def redirect(
     req.context.renderer.redirect(req, resp, path, Flash(text, tone) if text else None)
 
 
+def drop_blanks(req: falcon.asgi.Request) -> None:
+    """Redirect a form that was sent with empty fields to the address without them. Raises HTTPSeeOther."""
+    sent = parse_qsl(req.query_string, keep_blank_values=True)
+    kept = [(name, value) for name, value in sent if value.strip()]
+    if len(kept) < len(sent):
+        raise falcon.HTTPSeeOther(f"{req.path}?{urlencode(kept)}".rstrip("?"))
+
+
 def neighbours(req: falcon.asgi.Request, *, offset: int, size: int, has_more: bool) -> dict[str, str | None]:
     """Return the addresses of the pages before and after the one at `offset`, None where there is none."""
     kept = {name: value for name, value in parse_qsl(req.query_string) if name != "offset"}

@@ -92,12 +92,13 @@ def move(run_id: UUID, *, of: Sequence[str], to: str) -> Statement[bool]:
     )
 
 
-def go_on(site_id: UUID) -> Statement[int]:
+def go_on(account_id: UUID, name: str) -> Statement[int]:
     """Have the runs of a site go on that have stopped, as its password is new; returns how many."""
     return Statement(
-        "UPDATE site_run SET fault = NULL, due_at = now() WHERE site_id = %(site)s AND fault IS NOT NULL"
-        " AND state = ANY(%(working)s) RETURNING id",
-        {"site": site_id, "working": list(WORKING)},
+        "UPDATE site_run r SET fault = NULL, due_at = now() FROM site s WHERE s.id = r.site_id"
+        " AND s.account_id = %(account)s AND s.name = %(name)s AND r.fault IS NOT NULL AND r.state = ANY(%(working)s)"
+        " RETURNING r.id",
+        {"account": account_id, "name": name, "working": list(WORKING)},
         len,
     )
 
@@ -105,15 +106,20 @@ def go_on(site_id: UUID) -> Statement[int]:
 def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | None]:
     """Have a run undone, by default the last one that has written something; None: there is none.
 
-    A sweep that is at work on it keeps its claim until it notices."""
+    An undo that the site refused is tried again, and that of an edited object if its run is named. A sweep that is at
+    work on the run keeps its claim until it notices."""
     return Statement(
         SQL(
-            "UPDATE site_run SET state = 'undoing', fault = NULL, finished_at = NULL,"
+            "WITH run AS (UPDATE site_run SET state = 'undoing', fault = NULL, finished_at = NULL,"
             " due_at = CASE WHEN state IN ('review', 'done') THEN now() ELSE greatest(due_at, now()) END"
             " WHERE id = (SELECT r.id FROM site_run r WHERE r.site_id = %(site)s"
-            " AND (%(run)s::uuid IS NULL OR r.id = %(run)s) AND EXISTS ("
-            "SELECT FROM site_change c WHERE c.run_id = r.id AND c.state IN ('writing', 'written'))"
-            " ORDER BY r.created_at DESC LIMIT 1) RETURNING {}"
+            " AND (%(run)s::uuid IS NULL OR r.id = %(run)s) AND EXISTS (SELECT FROM site_change c"
+            " WHERE c.run_id = r.id AND (c.state IN ('writing', 'written') OR c.written IS NOT NULL"
+            " AND (c.state = 'failed' OR c.state = 'conflict' AND r.id = %(run)s)))"
+            " ORDER BY r.created_at DESC LIMIT 1) RETURNING {}),"
+            # As after a kill: whether our value stands on the site is seen there.
+            " again AS (UPDATE site_change c SET state = 'writing' FROM run WHERE c.run_id = run.id"
+            " AND c.state IN ('failed', 'conflict') AND c.written IS NOT NULL) SELECT * FROM run"
         ).format(RUN),
         {"site": site_id, "run": run_id},
         row_of(Run),
@@ -124,12 +130,15 @@ def begin_undo(site_id: UUID, run_id: UUID | None = None) -> Statement[Run | Non
 
 
 def claim_run(states: Sequence[str] = WORKING) -> Statement[Run | None]:
-    """Take the run in one of some states that has waited longest, until `renew` or `put_back`."""
+    """Take the run in one of some states that has waited longest, until `renew` or `put_back`.
+
+    Runs of a suspended account wait."""
     return Statement(
         SQL(
-            "UPDATE site_run SET due_at = now() + %(claim)s WHERE id = (SELECT id FROM site_run WHERE fault IS NULL"
-            " AND state = ANY(%(states)s) AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
-            " RETURNING {}"
+            "UPDATE site_run SET due_at = now() + %(claim)s WHERE id = (SELECT r.id FROM site_run r"
+            " JOIN site s ON s.id = r.site_id JOIN account a ON a.id = s.account_id WHERE r.fault IS NULL"
+            " AND r.state = ANY(%(states)s) AND r.due_at <= now() AND a.suspended_at IS NULL"
+            " ORDER BY r.due_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED) RETURNING {}"
         ).format(RUN),
         {"claim": CLAIM, "states": list(states)},
         row_of(Run),

@@ -1,7 +1,7 @@
 """Sites: where accounts publish; added, listed and removed, with their passwords encrypted."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +11,8 @@ from uuid import UUID, uuid4
 from psycopg.types.json import Jsonb
 
 from capabilities.sites.connectors.connector import Connector, SiteFacts
+from capabilities.sites.runs import go_on
+from pipeline.accounts.audit import Action, Actor, noted
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import SQL, Statement, columns, row_of, rows_of
 from pipeline.errors import InvalidRequest
@@ -55,6 +57,8 @@ def save_site(
         "INSERT INTO site (id, account_id, name, connector, url, credentials, facts)"
         " SELECT %(id)s, a.id, %(name)s, %(connector)s, %(url)s, %(credentials)s, %(facts)s"
         " FROM account a WHERE a.id = %(account)s ON CONFLICT (account_id, name) DO UPDATE SET"
+        # Another system names its posts otherwise: those that stand there are not new.
+        " watched = CASE WHEN (site.connector, site.url) = (excluded.connector, excluded.url) THEN site.watched END,"
         " connector = excluded.connector, url = excluded.url, credentials = excluded.credentials,"
         " facts = excluded.facts RETURNING id",
         {
@@ -68,6 +72,14 @@ def save_site(
         },
         lambda rows: rows[0]["id"] if rows else None,
     )
+
+
+def add_site(
+    account_id: UUID, name: str, connector: str, url: str, credentials: bytes | None, facts: SiteFacts, actor: Actor
+) -> list[Statement[Any]]:
+    """Return statements to run together: the first is `save_site`, and the site's stopped runs go on."""
+    saved = save_site(account_id, name, connector, url, credentials, facts)
+    return [noted(saved, actor, Action.SITE_CHANGED, url), go_on(account_id, name)]
 
 
 def list_sites(account_id: UUID | None = None) -> Statement[list[Site]]:
@@ -117,15 +129,18 @@ def set_watch(site_id: UUID, watch: Mapping[str, Any] | None) -> Statement[bool]
     )
 
 
-def claim_watched() -> Statement[Site | None]:
-    """Take a watched site that is due; it is due again after its minutes, whatever becomes of this look."""
+def claim_watched(busy: Collection[UUID] = ()) -> Statement[Site | None]:
+    """Take a watched site that is due, and none of those that are busy; a suspended account's sites wait.
+
+    It is due again after its minutes, whatever becomes of this look."""
     return Statement(
         SQL(
             "UPDATE site SET watch_at = now() + make_interval(mins => coalesce((facts->>'watch_minutes')::int, 1))"
-            " WHERE id = (SELECT id FROM site WHERE watch IS NOT NULL"
-            " AND watch_at <= now() ORDER BY watch_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING {}"
+            " WHERE id = (SELECT s.id FROM site s JOIN account a ON a.id = s.account_id WHERE s.watch IS NOT NULL"
+            " AND s.watch_at <= now() AND s.id <> ALL(%(busy)s) AND a.suspended_at IS NULL"
+            " ORDER BY s.watch_at LIMIT 1 FOR UPDATE OF s SKIP LOCKED) RETURNING {}"
         ).format(columns(FIELDS)),
-        {},
+        {"busy": list(busy)},
         row_of(Site),
         repeatable=False,
     )

@@ -50,7 +50,7 @@ _ACCOUNTS = SQL(
     # For the accounts of the page alone, each by its own index.
     " CROSS JOIN LATERAL ({open}) o"
     " CROSS JOIN LATERAL (SELECT count(*) AS keys FROM api_key k"
-    "  WHERE k.account_id = a.id AND k.revoked_at IS NULL) k"
+    "  WHERE k.account_id = a.id AND k.revoked_at IS NULL AND NOT k.is_dashboard) k"
     " LEFT JOIN LATERAL (SELECT p.email FROM membership m JOIN person p ON p.id = m.person_id"
     "  WHERE m.account_id = a.id AND m.role = 'owner' ORDER BY m.created_at, p.id LIMIT 1) f ON true"
     " ORDER BY a.created_at DESC, a.id"

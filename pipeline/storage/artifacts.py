@@ -19,6 +19,7 @@ from pipeline.storage import upload_folders
 from pipeline.storage.upload_folders import refuse_foreign, without_links
 
 if TYPE_CHECKING:
+    from obstore import GetResult
     from obstore.store import ObjectStore
 
 #: Errors of obstore for a missing key, depending on the store and the call.
@@ -119,16 +120,13 @@ class Artifacts:
         with _translated(key):
             return bytes(obstore.get(self._store, self._checked(key)).bytes())
 
-    def read(self, key: str) -> Iterator[bytes]:
-        """Yield the bytes under a key, some at a time. Raises Gone, ServiceUnavailable."""
-        with _translated(key):
-            for chunk in obstore.get(self._store, self._checked(key)).stream(min_chunk_size=CHUNK_BYTES):
-                yield bytes(chunk)
+    def read(self, key: str) -> tuple[int, Iterator[bytes]]:
+        """Return the size of an artifact and its bytes, some at a time; both stay if another replaces it meanwhile.
 
-    def size_of(self, key: str) -> int:
-        """Return the size of an artifact in bytes. Raises Gone, ServiceUnavailable."""
+        Raises Gone, ServiceUnavailable."""
         with _translated(key):
-            return int(obstore.head(self._store, self._checked(key))["size"])
+            found = obstore.get(self._store, self._checked(key))
+        return found.meta["size"], _read(found)
 
     async def open(self, key: str, *, span: tuple[int, int] | None = None) -> tuple[int, AsyncIterator[bytes]]:
         """Return the size of an artifact and its bytes, read as they are asked for; `span` is [start, end) of them.
@@ -268,6 +266,12 @@ class Artifacts:
         for batch in obstore.list(self._store, UPLOADS):
             for entry in batch:
                 yield entry["path"].split("/")[1], entry["last_modified"]
+
+
+def _read(found: "GetResult") -> Iterator[bytes]:
+    with _translated():
+        for chunk in found.stream(min_chunk_size=CHUNK_BYTES):
+            yield bytes(chunk)
 
 
 async def _chunks(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -4,6 +4,7 @@ Artifacts are copied after the dump: they are older than the rows that name them
 
 import io
 import json
+import os
 import shutil
 import tarfile
 import tempfile
@@ -17,6 +18,7 @@ from typing import IO, Any
 from pipeline.accounts.secret_box import KEY_FILE
 from pipeline.errors import Gone, NotReady
 from pipeline.storage.artifacts import DAY, EPISODES, UPLOADS, Artifacts
+from pipeline.storage.upload_folders import sync_folder
 from pipeline.timestamps import timestamp
 from scripts.backup.database import dump
 from scripts.backup.loading import load
@@ -46,13 +48,12 @@ def write_archive(
 
     Raises NotReady, ServiceUnavailable."""
     made_at = datetime.now(UTC)
-    unfinished = file.with_name(f"{file.name}.unfinished")
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".pressroom-backup-") as folder:
-        dumped = Path(folder) / DUMP
+        dumped, unfinished = Path(folder) / DUMP, Path(folder) / "unfinished"
         dump(url, dumped)
         unfinished.touch(mode=0o600)
-        try:
-            with unfinished.open("w+b") as written, tarfile.open(fileobj=written, mode="w") as archive:
+        with unfinished.open("w+b") as written:
+            with tarfile.open(fileobj=written, mode="w") as archive:
                 heading = {"format": FORMAT, "pressroom": version("pressroom"), "made_at": timestamp(made_at)}
                 _add(archive, MANIFEST, json.dumps(heading).encode())
                 archive.add(dumped, DUMP, filter=_anonymous)
@@ -62,9 +63,10 @@ def write_archive(
                 seal = make_seal(written, archive.offset, signing_keys)
                 written.seek(archive.offset)
                 _add(archive, SEAL, seal)
-            unfinished.replace(file)
-        finally:
-            unfinished.unlink(missing_ok=True)
+            written.flush()
+            os.fsync(written.fileno())  # a backup that is told of survives a power cut
+        unfinished.replace(file)
+        sync_folder(file.parent)
         sizes = [size for size in copied if size is not None]
         return Contents(heading["pressroom"], heading["made_at"], len(sizes), sum(sizes), dumped.stat().st_size)  # type: ignore[arg-type]
 
@@ -122,20 +124,18 @@ def describe(contents: Contents) -> str:
 def _copy(archive: tarfile.TarFile, artifacts: Artifacts, key: str) -> int | None:
     """Add an artifact; returns its size, or None if it has expired."""
     try:
-        size = artifacts.size_of(key)
-        chunks = artifacts.read(key)
-        first = next(chunks, b"")
+        size, chunks = artifacts.read(key)
     except Gone:
         return None
-    archive.addfile(_info(f"{ARTIFACTS}{key}", size), _Chunks(first, chunks))
+    archive.addfile(_info(f"{ARTIFACTS}{key}", size), _Chunks(chunks))
     return size
 
 
 class _Chunks(io.RawIOBase):
     """Chunks as a file to be read once."""
 
-    def __init__(self, first: bytes, chunks: Iterator[bytes]) -> None:
-        self._rest = first
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._rest = b""
         self._chunks = chunks
 
     def read(self, size: int = -1) -> bytes:

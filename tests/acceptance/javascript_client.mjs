@@ -59,14 +59,19 @@ let tries = 0;
 const busy = await serve((_, response) => (++tries < 3 ? response.writeHead(503, { "Retry-After": "0" }).end() : response.end("{}")));
 await new Pressroom({ ...settings, url: busy.url }).api.GET("/usage");
 assert.equal(tries, 3);
-for (const server of [other, moved, broken, busy]) server.close();
+let orders = 0;
+const openai = JSON.stringify({ error: { message: "The job goes on.", code: "restarting" } });
+const restarting = await serve((_, response) => (orders++, response.writeHead(503).end(openai)));
+const told = await refused(new Pressroom({ ...settings, url: restarting.url }).api.POST("/v1/audio/speech", { body: {} }));
+assert.deepEqual([told.code, told.message.includes("The job goes on."), orders], ["restarting", true, 1]);
+for (const server of [other, moved, broken, busy, restarting]) server.close();
 
 // A webhook of the form that the documents show is verified; another body, secret or moment is not.
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const body = JSON.stringify({ type: "job.completed", timestamp: "2026-11-23T06:00:02.114Z", data: { id: job.id } });
 const headers = (moment) => {
   const hmac = createHmac("sha256", Buffer.from(secret.slice(6), "base64")).update(`msg_1.${moment}.${body}`);
-  return { "webhook-id": "msg_1", "webhook-timestamp": `${moment}`, "webhook-signature": `v1,AAAA v1,${hmac.digest("base64")}` };
+  return { "webhook-id": "msg_1", "webhook-timestamp": `${moment}`, "webhook-signature": `v1,A v1,a_b= v1,${hmac.digest("base64")}` };
 };
 const now = Math.floor(Date.now() / 1_000);
 assert.equal((await verifyWebhook(body, headers(now), secret)).data.id, job.id);

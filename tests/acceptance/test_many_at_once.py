@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from chromium import HEIGHT, MIDDLE, NARROW, WIDE, Reader, faults, reader, sideways
 from PIL import Image, ImageDraw
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 from python_calamine import CalamineWorkbook
 from systems import Running
 from test_dashboard_in_a_browser import DROP, IS_PLAYING, RECORDING
@@ -124,7 +124,11 @@ def test_a_list_is_checked_by_row_before_anything_is_sent(service: Running, owne
     page.get_by_label("Picture", exact=True).set_input_files(listed)
     expect(page.get_by_label("Address of the picture")).to_have_value("1")
     expect(page.get_by_label("Title of its page")).to_have_value("2")
+    page.route("**/check", lambda route: route.abort(), times=1)
     page.keyboard.press("Enter")  # the button has the focus
+    expect(page.get_by_role("alert")).to_have_text("The service can't be reached. Try again.")
+    owner.excuse("ERR_FAILED")
+    page.get_by_role("button", name="Check the rows").click()
 
     rows = page.locator(".bulk-row")
     expect(rows).to_have_count(3)
@@ -148,6 +152,23 @@ def test_a_pause_ends_what_is_not_done_and_going_on_does_the_rest(service: Runni
         database.run(resume("queue", "vision"))
     expect(page.get_by_text("6 of 6 pictures done.")).to_be_visible()
     assert "failed" not in page.locator(".bulk-told").inner_text()
+
+
+def test_a_table_outlasts_a_restart_and_cancels_what_is_being_sent(owner: Reader) -> None:
+    page = owner.open("/dashboard/try/alt-text")
+    page.route("**/jobs?request_id=*", lambda route: route.abort(), times=1)
+    describe(page, "red", "green")
+    owner.excuse("ERR_FAILED")
+
+    held: list[Route] = []
+    owner.open("/dashboard/try/alt-text").route("**/batch", lambda route: held.append(route))
+    page.get_by_label("Picture", exact=True).set_input_files(chosen("red", "green"))
+    page.get_by_role("button", name="Describe 2 pictures").click()
+    expect(page.locator(".bulk-row").first).to_contain_text("sending")
+    page.get_by_role("button", name="Cancel").click()
+    with page.expect_response("**/cancel") as cancelled:
+        held[0].continue_()
+    assert cancelled.value.ok
 
 
 def test_a_recording_is_found_again_corrected_kept_and_saved_as_subtitles(owner: Reader) -> None:

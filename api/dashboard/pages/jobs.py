@@ -6,13 +6,12 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qsl, urlencode
 from uuid import uuid4
 
-import falcon
 import falcon.asgi
 
 from api.dashboard.forms import read_form
 from api.dashboard.job_actions import JobActions, say
 from api.dashboard.pages.try_it import DECLARED
-from api.dashboard.rendering import NavigationSection, Page, neighbours, redirect, render
+from api.dashboard.rendering import NavigationSection, Page, drop_blanks, neighbours, redirect, render
 from api.http.parameters import OFFSET, exact
 from api.jobs.job_resources import find_jobs, read_filter
 from api.services.resource import Resource
@@ -50,10 +49,7 @@ class Jobs(Resource):
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         services = self._services
         session = await services.sessions.require(req, resp)
-        sent = parse_qsl(req.query_string, keep_blank_values=True)
-        if any(not value for _, value in sent):
-            kept = urlencode([(name, value) for name, value in sent if value])
-            raise falcon.HTTPSeeOther(f"{PAGE.path}?{kept}" if kept else PAGE.path)
+        drop_blanks(req)
         offset = OFFSET.read(req)
         page = await self.find(req, session.caller, offset=offset)
         subjects = await services.database.run(read_subjects(page.jobs, services.kinds))

@@ -11,7 +11,7 @@ import falcon.asgi
 from api.accounts.usage.resources import BEFORE, read_span
 from api.dashboard.pages.try_it import DECLARED
 from api.dashboard.plots import Plot, bar_plot
-from api.dashboard.rendering import NavigationSection, Page, render
+from api.dashboard.rendering import NavigationSection, Page, drop_blanks, render
 from api.services.resource import Resource
 from pipeline.database import SQL, Statement
 from pipeline.registry import Kinds
@@ -43,6 +43,7 @@ class UsagePage(Resource):
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         session = await self._services.sessions.require(req, resp)
+        drop_blanks(req)
         run, account = self._services.database.run, session.account_id
         span = read_span(req)
         today = datetime.now(UTC).date()

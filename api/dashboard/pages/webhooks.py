@@ -6,7 +6,7 @@ import falcon
 import falcon.asgi
 
 from api.dashboard.forms import Form, read_form
-from api.dashboard.rendering import NavigationSection, Page, neighbours, redirect, render
+from api.dashboard.rendering import NavigationSection, Page, drop_blanks, neighbours, redirect, render
 from api.http.parameters import OFFSET, choice
 from api.services.resource import Resource
 from api.webhooks.actions import (
@@ -43,14 +43,14 @@ EVENT_WORDS = {
     "account.signed_in": "Somebody signs in from a new address",
     "index_monitor.changed": "A watched page was listed or dropped",
 }
-#: The form sends an empty state for all of them.
-STATE = choice("state", "Only deliveries in this state.", ("", *STATES))
+STATE = choice("state", "Only deliveries in this state.", STATES)
 
 
 class WebhooksPage(Resource):
     """GET and POST /dashboard/webhooks."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        drop_blanks(req)
         await self._show(req, resp)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
@@ -71,7 +71,7 @@ class WebhooksPage(Resource):
             secret_of_new = await self._save(caller, webhook_id, form)
         except (InvalidRequest, Conflict) as error:
             resp.status = error.status
-            return await self._show(req, resp, error=error.message, sent=form.text("webhook_url"))
+            return await self._show(req, resp, error=error.message, sent=form)
         if secret_of_new is None:
             return redirect(req, resp, PAGE.path, "Your webhook was saved.")
         return await self._show(req, resp, secret=secret_of_new)
@@ -91,7 +91,7 @@ class WebhooksPage(Resource):
         *,
         secret: str | None = None,
         error: str = "",
-        sent: str | None = None,
+        sent: Form | None = None,
     ) -> None:
         session = await self._services.sessions.require(req, resp)
         state = STATE.read(req)
@@ -100,7 +100,11 @@ class WebhooksPage(Resource):
             [find_webhook(session.account_id), list_webhooks(session.account_id)]
         )
         webhooks = [AccountWebhookDocument.of_one(one) for one in listed]
-        changed = next((one for one in webhooks if str(one.id) == req.get_param("change")), None)
+        refused = sent if sent is not None and "webhook_url" in sent else None
+        wanted = refused.text("webhook") if refused is not None else req.get_param("change")
+        changed = next((one for one in webhooks if str(one.id) == wanted), None)
+        known = (changed.webhook_url, changed.webhook_events) if changed else ("", EVENTS)
+        url, ticked = known if refused is None else (refused.text("webhook_url"), refused.texts("webhook_events"))
         page, total = await self._services.database.run(
             list_deliveries(session.account_id, state=state or None, limit=DELIVERIES_A_PAGE, offset=offset)
         )
@@ -111,7 +115,8 @@ class WebhooksPage(Resource):
             account=WebhookSettingsDocument.of(account),
             webhooks=webhooks,
             changed=changed,
-            url=(changed.webhook_url if changed else "") if sent is None else sent,
+            url=url,
+            ticked=ticked,
             events=dict.fromkeys(EVENTS) | EVENT_WORDS,
             secret=secret,
             error=error,

@@ -10,7 +10,7 @@
 import { isSheet, rowsOf, tooLarge } from "./bulk_files.js";
 import { startSheets } from "./bulk_sheet.js";
 import { startTable } from "./bulk_table.js";
-import { cancel, keepTexts, Refused, send } from "./try_job.js";
+import { cancel, isFinal, keepTexts, send } from "./try_job.js";
 import { readFields } from "./try_request.js";
 
 const LOOK_MS = 1_000;
@@ -54,7 +54,7 @@ export async function showJobs(how, jobs, place) {
 
 function newState(how, page) {
   const account = JSON.parse(page.form?.dataset.account ?? "{}");
-  const state = { how, page, account, id: `table-${crypto.randomUUID?.() ?? fallbackId()}`, rows: [], open: new Map(), isRunning: false, isPaused: false, waitsUntil: 0, note: "" };
+  const state = { how, page, account, id: `table-${crypto.randomUUID?.() ?? fallbackId()}`, rows: [], open: new Map(), isRunning: false, isPaused: false, waitsUntil: 0, failures: 0, note: "" };
   let saved = Promise.resolve(); // one after the other: "Accept all" is 500 of them
   state.fields = () => readFields(page.form, how.kind ?? page.kind().name);
   state.table = startTable(state, { run: () => run(state), pause: () => pause(state), stop: () => stop(state), retry: (rows) => again(state, rows), save: (row) => (saved = saved.then(() => keepTexts(row.job, row.index, row.texts, Boolean(row.accepted)))) });
@@ -79,7 +79,7 @@ function addRows(state, rows) {
 /** Send what is ready, some at a time, and follow it until all has ended. */
 async function run(state) {
   if (state.isRunning) return;
-  Object.assign(state, { isRunning: true, isPaused: false, note: "" });
+  Object.assign(state, { isRunning: true, isPaused: false, isStopped: false, failures: 0, note: "" });
   if (state.rows.some((row) => row.state === "ready")) history.replaceState(null, "", `?table=${state.id}`);
   state.page.update();
   try {
@@ -88,10 +88,10 @@ async function run(state) {
       state.table.showAll();
       if (!state.open.size && (state.isPaused || !waiting(state).length)) break;
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      await look(state);
+      await look(state).catch((error) => waitOut(state, error));
     }
   } catch (error) {
-    state.note = error instanceof Refused ? error.message : "The service can't be reached. Press Continue to try again.";
+    state.note = error.message;
     state.isPaused = true;
   }
   state.isRunning = false;
@@ -133,18 +133,25 @@ async function sendRows(state, rows) {
     const job = answer.headers.get("X-Job-Id");
     rows.forEach((row, index) => Object.assign(row, { state: "working", job, index }));
     state.open.set(job, { rows, seen: "" });
+    state.failures = 0;
+    // Pressed while it was sent.
+    if (state.isStopped || (state.isPaused && rows.length > 1)) await cancel(job);
   } catch (error) {
     refuse(state, rows, error);
   }
   rows.forEach(state.table.show);
 }
 
-/** Put rows back that the account may not send yet; what is wrong with them is theirs; anything else ends the run. */
+/** Put rows back that can't be sent yet; what is wrong with them is theirs. */
 function refuse(state, rows, error) {
-  const isOwn = error instanceof Refused && [400, 413, 415, 422].includes(error.status);
-  rows.forEach((row) => Object.assign(row, isOwn ? { state: "failed", fault: error.message } : { state: "ready" }));
-  if (isOwn) return;
-  if (error.status !== 429 && error.status !== 503) throw error;
+  const isOwn = [400, 413, 415, 422].includes(error.status);
+  rows.forEach((row) => Object.assign(row, isOwn ? { state: "failed", fault: error.message } : { state: state.isStopped ? "cancelled" : "ready" }));
+  if (!isOwn) waitOut(state, error);
+}
+
+/** Go on later after an error that passes; any other ends the run. */
+function waitOut(state, error) {
+  if (isFinal(error, ++state.failures)) throw error;
   state.waitsUntil = Date.now() + 1_000 * (error.retryAfter || 5);
   state.note = `${error.message} It goes on by itself at ${new Date(state.waitsUntil).toLocaleTimeString()}.`;
 }
@@ -154,14 +161,15 @@ async function look(state) {
   if (Date.now() >= state.waitsUntil) state.note = "";
   if (!state.open.size) return;
   const found = await (await send(`/jobs?request_id=${encodeURIComponent(state.id)}&state=queued,running&limit=100`)).json();
+  state.failures = 0;
   const running = new Map(found.map((job) => [job.id, job]));
   for (const [id, open] of [...state.open]) {
     const job = running.get(id);
     const seen = job && `${job.state} ${job.progress.done} ${job.progress.failed}`;
     if (seen === open.seen) continue;
-    open.seen = seen;
     if (job && open.rows.length === 1) open.rows.forEach((row) => state.table.show(Object.assign(row, { progress: job.progress })));
     else await readRows(state, id, open.rows);
+    open.seen = seen;
     if (!job) state.open.delete(id);
   }
 }
@@ -198,6 +206,7 @@ async function pause(state) {
 }
 
 async function stop(state) {
+  state.isStopped = true;
   waiting(state).forEach((row) => state.table.show(Object.assign(row, { state: "cancelled" })));
   await Promise.all([...state.open.keys()].map(cancel));
   state.table.showAll();

@@ -58,7 +58,20 @@ async function check(state, place, sheet, choices, add) {
     const name = String(fields.name ?? fields[choices.find(({ field }) => field.is_required).field.name] ?? `Row ${line}`);
     return { name: name.slice(0, 200), fields, cells, line, file: null, state: "ready", texts: {} };
   });
+  const asked = [...place.children].filter((one) => !one.matches(".fault"));
   place.replaceChildren(make("p", { role: "status" }, "Checking …"));
+  try {
+    await checkRows(state, settings, rows);
+  } catch (error) {
+    place.replaceChildren(...asked, make("p", { class: "fault", role: "alert" }, error.message));
+    return;
+  }
+  state.ownColumns = sheet.columns;
+  place.remove();
+  add(rows);
+}
+
+async function checkRows(state, settings, rows) {
   for (let first = 0; first < rows.length; first += CHECKED) {
     const some = rows.slice(first, first + CHECKED);
     const requests = some.map((row) => ({ ...settings, ...row.fields }));
@@ -66,7 +79,4 @@ async function check(state, place, sheet, choices, add) {
     const found = await (await send(`/dashboard/sheets/${state.page.form.dataset.slug}/check`, options)).json();
     found.forEach((one, at) => Object.assign(some[at], { credits: one.credits }, one.fault ? { state: "faulty", fault: `Line ${some[at].line}: ${one.fault}` } : {}));
   }
-  state.ownColumns = sheet.columns;
-  place.remove();
-  add(rows);
 }

@@ -159,7 +159,7 @@ function keepFresh(part) {
 }
 
 async function copy(button) {
-  const label = button.textContent;
+  button.dataset.label ??= button.textContent; // a second click finds "Copied"
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = "Copied";
@@ -169,7 +169,7 @@ async function copy(button) {
     if (text) getSelection().selectAllChildren(text);
     button.textContent = "Press Ctrl+C";
   }
-  setTimeout(() => { button.textContent = label; }, 2000);
+  setTimeout(() => { button.textContent = button.dataset.label; }, 2000);
 }
 
 async function send(form, submitter) {

@@ -3,6 +3,8 @@
 import { api } from "./live.js";
 
 const POLL_SECONDS = 2;
+/** Failures in a row after which nobody waits any longer: some minutes. */
+const MOST_FAILURES = 60;
 
 /** What the service refused, or a job that ended without a result. */
 export class Refused extends Error {
@@ -16,9 +18,14 @@ export class Refused extends Error {
   }
 }
 
-/** Send a request of the page's account, and return its answer. Throws Refused. */
+/** Return whether an error stays the same however often it is tried: a lost connection (status 0) or a restart passes. */
+export const isFinal = ({ status }, failures = 0) => failures > MOST_FAILURES || !(status === 0 || status === 429 || status >= 500);
+
+/** Send a request of the page's account, and return its answer. Throws Refused, with status 0 where there is none. */
 export async function send(path, options = {}) {
-  const answer = await api(path, { ...options, headers: { Accept: "application/json, */*", ...options.headers } });
+  const answer = await api(path, { ...options, headers: { Accept: "application/json, */*", ...options.headers } }).catch((error) => {
+    throw options.signal?.aborted ? error : new Refused({ message: "The service can't be reached. Try again." }, 0);
+  });
   if (answer.ok) return answer;
   throw new Refused(await answer.json().catch(() => ({})), answer.status, answer.headers.get("Retry-After"));
 }
@@ -71,10 +78,16 @@ export function follow(jobId, { onJob = () => {}, signal } = {}) {
 }
 
 async function poll(jobId, { onJob, signal }) {
-  for (;;) {
-    const job = await (await send(`/jobs/${jobId}`, { signal })).json();
-    onJob(job);
-    if (job.finished_at) return job;
+  for (let failures = 0; ; ) {
+    const answer = await send(`/jobs/${jobId}`, { signal }).catch((error) => {
+      if (signal?.aborted || isFinal(error, ++failures)) throw error;
+    });
+    if (answer) {
+      failures = 0;
+      const job = await answer.json();
+      onJob(job);
+      if (job.finished_at) return job;
+    }
     await new Promise((resolve) => setTimeout(resolve, POLL_SECONDS * 1_000));
   }
 }

@@ -66,8 +66,11 @@ async function perform(page, { show, run }) {
   clearFaults(page.form);
   const context = page.request();
   if (!page.form.reportValidity()) return;
+  const files = Object.values(context.uploads).map(({ name, size, lastModified }) => [name, size, lastModified]);
+  const asked = JSON.stringify([context.request, files]);
+  if (page.running?.asked === asked) return; // a double click would be two jobs
   page.running?.abort(new DOMException("Another request was sent.", "AbortError"));
-  const running = (page.running = new AbortController());
+  const running = (page.running = Object.assign(new AbortController(), { asked }));
   const button = page.form.querySelector("[data-submit]");
   button.setAttribute("aria-disabled", "true");
   page.result.replaceChildren(...[1, 2, 3].map(() => make("div", { class: "skeleton" })));
@@ -86,7 +89,10 @@ async function perform(page, { show, run }) {
     for (const one of page.result.querySelectorAll(".skeleton")) one.remove();
     if (page.running === running) showFault(page, error);
   } finally {
-    button.removeAttribute("aria-disabled");
+    if (page.running === running) {
+      page.running = null;
+      button.removeAttribute("aria-disabled");
+    }
   }
 }
 

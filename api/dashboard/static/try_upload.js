@@ -1,10 +1,9 @@
 // Upload: a file that is too large for a form, in pieces (docs/uploads.md); after a lost connection it goes on.
 
-import { Refused, send } from "./try_job.js";
+import { isFinal, send } from "./try_job.js";
 
 const PIECE_BYTES = 4 * 2 ** 20;
-/** Failures in a row after which it gives up, and the longest pause between two: about ten minutes. */
-const MOST_FAILURES = 60;
+/** Longest pause between two failures, of which it takes about ten minutes. */
 const LONGEST_PAUSE_MS = 10_000;
 const megabytes = (bytes) => Math.floor(bytes / 1e6);
 
@@ -34,14 +33,12 @@ async function sendPieces(path, file, signal, onSent) {
       if (now > arrived) failures = 0;
       [arrived, isLost] = [now, false];
     } catch (error) {
-      if (signal?.aborted || isFinal(error) || ++failures > MOST_FAILURES) throw error;
+      if (signal?.aborted || isFinal(error.status === 409 ? { status: 0 } : error, ++failures)) throw error;
       isLost = true;
       await pause(Math.min(1_000 * failures, LONGEST_PAUSE_MS), signal);
     }
   }
 }
-
-const isFinal = (error) => error instanceof Refused && error.status < 500 && ![409, 429].includes(error.status);
 
 /** Wait, but not longer than until the network is back, or the upload is cancelled. */
 function pause(milliseconds, signal) {

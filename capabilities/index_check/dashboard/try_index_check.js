@@ -1,7 +1,7 @@
 // Index check: a list of addresses that fills in while search engines are asked.
 
 import { icon, make, notes, webAddress } from "./try_dom.js";
-import { stackTables } from "./live.js";
+import { say, stackTables } from "./live.js";
 import { bodyOf, cancel, follow, send } from "./try_job.js";
 import { start } from "./try_page.js";
 
@@ -120,7 +120,7 @@ function turn(view, label, step) {
   const button = make("button", { type: "button", class: "second small" }, label);
   button.addEventListener("click", () => {
     view.offset += step;
-    refresh(view);
+    refresh(view).catch((error) => say(error.message, "bad"));
   });
   return button;
 }
@@ -128,11 +128,15 @@ function turn(view, label, step) {
 /** Return a button that asks again about the URLs without an answer, as a new job. */
 function retry(view) {
   const button = make("button", { type: "button", class: "second small" }, "Retry failed addresses");
-  button.addEventListener("click", async () => {
+  const ask = async () => {
     const created = await (await send(`/indexing/jobs/${view.jobId}/retry`, { method: "POST" })).json();
-    if (!page) location.assign(`/dashboard/jobs/${created.job_id}`);
+    if (!page) return location.assign(`/dashboard/jobs/${created.job_id}`);
     history.replaceState(null, "", `?job=${created.job_id}`);
     resume(created.job_id);
+  };
+  button.addEventListener("click", () => {
+    button.disabled = true; // once alone
+    ask().catch((error) => say(error.message, "bad")).finally(() => { button.disabled = false; });
   });
   return button;
 }

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange, Reply
 from capabilities.sites.connectors.trouble import MOST_PAGES, SiteTrouble, too_many
-from capabilities.sites.markup import text_of
+from capabilities.sites.markup import images, text_of
 from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
 
@@ -42,6 +42,8 @@ class WordPress(Connector):
         self._url = url.rstrip("/")
         self._root = facts.root
         self._names: dict[str, dict[int, str]] = {"tags": {}, "categories": {}}
+        #: Posts as they were read last, for the next write.
+        self._seen: dict[str, Values] = {}
         # WordPress shows the password in groups, and takes it without the spaces as well.
         password = credentials.get("password", "").replace(" ", "")
         login = base64.b64encode(f"{credentials.get('user', '')}:{password}".encode()).decode()
@@ -70,11 +72,20 @@ class WordPress(Connector):
             **{kind: tuple(unescape(one["name"]) for one in listed) for kind, listed in names.items()},
         )
 
-    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
-        """Yield pictures by id, a hundred at a time."""
-        order = "orderby=id&order=asc&_fields=id,alt_text,source_url"
-        async for listed in self._pages(f"wp/v2/media?context=edit&media_type=image&{order}"):
-            yield [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in listed]
+    async def list_pictures(self, shown_by: Sequence[SitePost] = ()) -> AsyncIterator[Sequence[SitePicture]]:
+        """Yield pictures by id, a hundred at a time; of some posts only theirs, if each picture has its number."""
+        query = "wp/v2/media?context=edit&media_type=image&orderby=id&order=asc&_fields=id,alt_text,source_url"
+        numbers = {image.number for post in shown_by for image in images(post.values["content"])}
+        numbers |= {cover.partition("/")[2] for post in shown_by if (cover := post.values["cover"])}
+        some = sorted(filter(None, numbers))
+        if not shown_by or None in numbers:
+            queries = [query]  # a picture without one is found by its file
+        else:
+            queries = [f"{query}&include={','.join(some[n : n + PER_PAGE])}" for n in range(0, len(some), PER_PAGE)]
+        for path in queries:
+            async for listed in self._pages(path):
+                known = [one for one in listed if one["source_url"]]  # false for one whose file's name is lost
+                yield [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in known]
 
     async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
         """Yield posts and then pages, a hundred at a time, drafts too."""
@@ -89,7 +100,10 @@ class WordPress(Connector):
         reply = await self._ask("GET", f"wp/v2/{target}?context=edit", missing=True)
         if reply.status in (404, 410) or reply.content.get("status") == "trash":
             return None
-        return await self._values(target, reply.content)
+        values = await self._values(target, reply.content)
+        if not target.startswith("media/"):
+            self._seen[target] = values
+        return values
 
     async def write(self, target: str, values: Values) -> Values:
         """Write fields; tags that the site does not have are made."""
@@ -105,7 +119,14 @@ class WordPress(Connector):
                     sent["featured_media"] = int(value.partition("/")[2]) if value else 0
                 case _:
                     sent[field] = value
+        if (seen := self._seen.pop(target, None)) is not None:
+            # WordPress takes no If-Match. Its time of the last change has whole seconds, so the fields are compared.
+            now = await self.read(target)
+            if now is not None and any(now[field] != seen[field] for field in values):
+                note = f"Somebody else saved {target} first, so it stays unchanged."
+                raise SiteTrouble(note, code="site_target_busy", of_target=True)
         reply = await self._ask("POST", f"wp/v2/{target}?context=edit", json=sent, target=target)
+        self._seen.pop(target, None)
         return await self._values(target, reply.content)
 
     async def upload(self, name: str, content: bytes, content_type: str, *, post: str | None = None) -> tuple[str, str]:

@@ -42,7 +42,9 @@ export async function refusal(response: Response, address: string): Promise<Pres
   } catch {
     told = { message: `The server answered ${response.status}: ${text.slice(0, 200)}`, code: "refused" };
   }
-  const { error, message, code, request_id, ...details } = told;
+  // Routes in OpenAI's form have an object in `error`.
+  const inner = typeof told["error"] === "object" && told["error"] !== null ? { ...told, error: undefined, ...told["error"] } : told;
+  const { error, message, code, request_id, ...details } = inner as Record<string, unknown>;
   const seconds = Number(response.headers.get("Retry-After") ?? NaN);
   return new PressroomError(String(message ?? error ?? response.status), String(code ?? "refused"), {
     status: response.status,

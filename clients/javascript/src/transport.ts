@@ -5,6 +5,8 @@ import { PressroomError, notPressroom, refusal } from "./errors.js";
 /** Statuses after which the same request may succeed, and those that mean that nothing was done. */
 const TEMPORARY = [429, 502, 503, 504];
 const UNDONE = [429, 503];
+/** Codes with one of those after which the work may go on: it is sent again only under an Idempotency-Key. */
+const PERHAPS_DONE = ["database_interrupted", "restarting"];
 /** Seconds to try a service that has never answered: its address is probably wrong. */
 const FIRST_PATIENCE = 10;
 const LONGEST_PAUSE = 5;
@@ -51,7 +53,7 @@ export class Transport {
       request.headers.set("X-API-Key", this.#apiKey);
       const failure = await this.#try(request, address);
       if (failure instanceof Response) return failure;
-      const undone = failure.status !== undefined && UNDONE.includes(failure.status) && failure.code !== "database_interrupted";
+      const undone = failure.status !== undefined && UNDONE.includes(failure.status) && !PERHAPS_DONE.includes(failure.code);
       const temporary = failure.status === undefined || TEMPORARY.includes(failure.status);
       const pause = (failure.retryAfter ?? 0) + Math.random() * Math.min(LONGEST_PAUSE, 0.2 * 2 ** Math.min(number, 10));
       const patience = this.#hasAnswered ? this.#patience : Math.min(this.#patience, FIRST_PATIENCE);
@@ -90,7 +92,8 @@ export function lost(error: unknown, address: string, what: string, remedy: stri
 export async function sleep(seconds: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, seconds * 1_000);
-    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
+    const stop = () => (clearTimeout(timer), reject(signal?.reason));
+    const timer = setTimeout(() => (signal?.removeEventListener("abort", stop), resolve()), seconds * 1_000);
+    signal?.addEventListener("abort", stop, { once: true });
   });
 }

@@ -103,6 +103,7 @@ def test_several_jobs_are_tried_again_ended_and_deleted_at_once(
     open_ones = [service.submit({"text": "later"}, client.api_key) for _ in range(2)]
     assert flash_of(browser, act(browser, "cancel", *open_ones)) == "2 jobs cancelled."
     assert listed(browser, "?state=cancelled") == open_ones[::-1]
+    assert flash_of(browser, act(browser, "cancel", done)) == "1 not cancelled: It had ended already."
     running = service.submit({"text": "later"}, client.api_key)
     said = flash_of(browser, act(browser, "delete", done, running))
     assert said == "1 job deleted. 1 not deleted: It is still running; cancel it first."

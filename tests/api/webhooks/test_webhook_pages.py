@@ -28,6 +28,10 @@ def test_a_webhook_is_set_tried_and_sent_again(
     assert "whsec_" not in shown
     (webhook,) = set(re.findall(r"change=([0-9a-f-]{36})", shown))
     assert browser.get(f"{PAGE}?change={webhook}").body.decode().count(" checked") == 2
+    refused = browser.post(PAGE, wanted | {"webhook": webhook, "webhook_url": "no address"}).body.decode()
+    assert "Change the webhook" in refused
+    assert f'name="webhook" value="{webhook}"' in refused
+    assert refused.count(" checked") == 2
     assert browser.post(PAGE, wanted | {"webhook": webhook, "webhook_url": receiver.url}).status == 303
 
     assert browser.post(PAGE, {"action": "test", "webhook": webhook}).status == 303

@@ -65,6 +65,22 @@ class TestWordPress(ConnectorSuite):
 
         assert with_site(lambda site: site.write(target, {"alt_text": "C:\\boats"})) == {"alt_text": "C:\\boats"}
 
+    def test_an_edit_between_a_look_and_a_write_is_not_written_over(
+        self, with_site: With, site_wordpress: WordPress, post: str
+    ) -> None:
+        async def write(site: Connector) -> None:
+            await site.read(post)
+            site_wordpress.ask("POST", f"/{post}", {"content": "By hand"})
+            await site.write(post, {"excerpt": "Boats"})  # which nobody has changed
+            await site.read(post)
+            site_wordpress.ask("POST", f"/{post}", {"content": "By hand, again"})
+            await site.write(post, {"content": "Ours"})
+
+        trouble = refusal(with_site, write)
+
+        assert (trouble.code, trouble.of_target) == ("site_target_busy", True)
+        assert site_wordpress.content(int(post.partition("/")[2])) == "By hand, again"
+
     def test_a_title_is_told_without_mark_up(self, with_site: With, site_wordpress: WordPress) -> None:
         site_wordpress.add_post("<em>Fish</em> &amp; chips", "")
 

@@ -8,9 +8,12 @@ from typing import Any
 from uuid import UUID, uuid4, uuid5
 from xml.etree.ElementTree import Element, fromstring
 
+import psycopg
 import pytest
 from http_service import Service
 from payers import Payer
+from psycopg.rows import dict_row
+from servers import pages_of
 from spoken_posts import SpokenPost, add_spoken_post
 from web_server import Answer, web_server
 
@@ -30,6 +33,21 @@ ITUNES = "{http://www.itunes.com/dtds/podcast-1.0.dtd}"
 PODCAST = "{https://podcastindex.org/namespace/1.0}"
 ATOM = "{http://www.w3.org/2005/Atom}"
 Add = Callable[..., SpokenPost]
+#: A podcast of 1,000 posts, each of which got its parts by a run of its own.
+MANY_RUNS = (
+    "INSERT INTO account (id, name, tier) VALUES (gen_random_uuid(), 'Acme', 'pro')",
+    "INSERT INTO site (id, account_id, name, connector, url, facts)"
+    " SELECT gen_random_uuid(), id, 'harbour', 'wordpress', 'https://h.example', '{}' FROM account",
+    "INSERT INTO site_feed (site_id, token, guid, options) SELECT id, 't', id, '{}' FROM site",
+    "INSERT INTO site_run (id, site_id, task, options, state)"
+    " SELECT gen_random_uuid(), s.id, 'posts', '{}', 'done' FROM site s, generate_series(1, 1000)",
+    "INSERT INTO site_change (run_id, target, field, about, state, proposed, written)"
+    " SELECT r.id, 'posts/' || r.n, field, '{\"is_public\": true}', 'written', '{}', '{}'"
+    " FROM (SELECT id, row_number() OVER () AS n FROM site_run) r, unnest(ARRAY['excerpt', 'cover', 'audio']) field",
+    "INSERT INTO site_episode (id, change_id, audio_bytes)"
+    " SELECT gen_random_uuid(), id, 1 FROM site_change WHERE field = 'audio'",
+    "ANALYZE",
+)
 
 
 @pytest.fixture
@@ -263,6 +281,14 @@ def test_files_of_a_site_that_was_removed_are_deleted(
     SiteFeeds(Settings(data=open_service.data)).work(api_database)  # as after a restart, or an hour later
 
     assert str(episode.id) not in store.episodes()
+
+
+def test_the_runs_of_a_site_are_not_looked_through_for_each_episode(make_database: Callable[..., str]) -> None:
+    with psycopg.connect(make_database(), row_factory=dict_row) as rows:
+        for statement in MANY_RUNS:
+            rows.execute(statement)
+        (site,) = rows.execute("SELECT site_id FROM site_feed").fetchall()
+        assert pages_of(rows, feeds.list_episodes(site["site_id"])) < 20_000  # with a look at each run, 60,000
 
 
 def test_the_player_is_a_script_that_any_page_may_load(open_service: Service) -> None:

@@ -14,7 +14,7 @@ from sites_fixtures import DUE, System, picture, spent
 from wordpress_site import WordPress, image_block
 
 from capabilities.sites import runs
-from capabilities.sites.changes import Change, list_changes, review
+from capabilities.sites.changes import Change, count_changes, list_changes, review
 from capabilities.sites.chores import chores
 from capabilities.sites.commands.reviewing import editable, read_decisions
 from capabilities.sites.connectors.trouble import SiteTrouble
@@ -202,6 +202,30 @@ def test_undo_leaves_what_somebody_has_edited_since(
     settle(system, run)
 
     assert [site_wordpress.alt_text(one) for one in media] == ["Better", ""]
+    assert system.database.run(runs.begin_undo(run.site_id)) is None  # nor does a repeated command come back to it
+
+
+def test_an_undo_that_the_site_refused_is_tried_again(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_site()
+    medium = site_wordpress.add_picture("boat1.jpg", picture(1))["id"]
+    run = write(system, begin(system))
+
+    async def refuse(*_: Any) -> None:
+        raise SiteTrouble("The site refuses it.", code="site_refused", of_target=True)
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr(Connector, "write", refuse)
+        system.database.run(runs.begin_undo(run.site_id))
+        settle(system, run)
+    assert site_wordpress.alt_text(medium) == "A boat called boat1"
+    system.database.run(runs.begin_undo(run.site_id))
+    settle(system, run)
+
+    assert site_wordpress.alt_text(medium) == ""
+    assert system.database.run(count_changes(run.id)) == {"undone": 1}
+    assert system.database.run(runs.begin_undo(run.site_id)) is None
 
 
 class Killed(BaseException):

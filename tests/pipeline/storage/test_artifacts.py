@@ -75,7 +75,10 @@ def test_what_was_put_is_what_is_got(artifacts: Artifacts) -> None:
     artifacts.put(key, b"sound" * 100_000)
 
     assert artifacts.get(key) == b"sound" * 100_000
-    assert b"".join(artifacts.read(key)) == b"sound" * 100_000
+    size, chunks = artifacts.read(key)
+    artifacts.put(key, b"another")
+    assert (size, b"".join(chunks)) == (500_000, b"sound" * 100_000)
+    artifacts.put(key, b"sound" * 100_000)
     assert asyncio.run(read(artifacts, key)) == (500_000, b"sound" * 100_000)
 
 
@@ -194,7 +197,7 @@ def test_an_upload_goes_with_all_its_files_and_is_not_missed_twice(artifacts: Ar
     with pytest.raises(Gone):
         artifacts.get(upload_key(job_id, "audio"))
     with pytest.raises(Gone):
-        list(artifacts.read(upload_key(job_id, "audio")))
+        artifacts.read(upload_key(job_id, "audio"))
 
 
 def test_orphans_are_uploads_that_have_been_there_for_long(artifacts: Artifacts) -> None:
@@ -335,7 +338,7 @@ def test_no_link_in_the_folder_is_followed(tmp_path: Path, in_folder: Artifacts,
     (folder / "2026-01-01").symlink_to(elsewhere)
     with pytest.raises(StoreUnavailable):
         in_folder.put("2026-01-01/more", b"bytes")
-    for get in (in_folder.get, in_folder.size_of, lambda key: asyncio.run(read(in_folder, key))):
+    for get in (in_folder.get, in_folder.read, lambda key: asyncio.run(read(in_folder, key))):
         with pytest.raises(Gone):
             get("2026-01-01/passwords")
     assert [file.name for file in elsewhere.iterdir()] == ["passwords"]

@@ -9,7 +9,7 @@ import falcon.asgi
 from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolation
 
 from api.dashboard.forms import Form, read_form
-from api.dashboard.rendering import NavigationSection, Page, neighbours, redirect, render
+from api.dashboard.rendering import NavigationSection, Page, drop_blanks, neighbours, redirect, render
 from api.http.address import base_url
 from api.http.parameters import OFFSET, text
 from api.services.resource import Resource
@@ -45,6 +45,7 @@ class Accounts(Resource):
     """GET /dashboard/operators/accounts."""
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
+        drop_blanks(req)
         await self._show(req, resp)
 
     async def on_post(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:

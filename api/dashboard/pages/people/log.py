@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
-import falcon
 import falcon.asgi
 
 from api.accounts.audit import BEFORE, read_wanted
 from api.accounts.usage.documents import csv_lines
-from api.dashboard.rendering import render
+from api.dashboard.rendering import drop_blanks, render
 from api.services.resource import Resource
 from pipeline.accounts.audit import COLUMNS, Action, Wanted, cells, list_events, note
 from pipeline.database import AsyncDatabase
@@ -25,13 +24,10 @@ class Log(Resource):
 
     async def on_get(self, req: falcon.asgi.Request, resp: falcon.asgi.Response) -> None:
         session = await self._services.sessions.require(req, resp)
-        sent = parse_qsl(req.query_string, keep_blank_values=True)
-        kept = urlencode([(name, value) for name, value in sent if value])
-        if any(not value for _, value in sent):
-            raise falcon.HTTPSeeOther(f"{PATH}?{kept}".rstrip("?"))
+        drop_blanks(req)
         listing = list_events(session.account_id, read_wanted(req), before=BEFORE.read(req), limit=LINES)
         events = await self._services.database.run(listing)
-        filters = urlencode([(name, value) for name, value in sent if name != "before"])
+        filters = urlencode([(name, value) for name, value in parse_qsl(req.query_string) if name != "before"])
         older = f"{PATH}?{filters}&before={events[-1].id}" if len(events) == LINES else None
         await render(
             req,
