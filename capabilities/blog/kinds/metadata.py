@@ -61,7 +61,7 @@ class BlogMetadataRequest(Request):
         True, description="Show the title on drawn pictures; set false where your theme shows it."
     )
     language: LanguageTag | None = Field(
-        None, description="Language code of the post, such as en, pt-BR or zh-Hant; by default it is detected."
+        None, description="Such as en, pt-BR or zh-Hant; by default en, unless the post evidently is in another."
     )
     source: Source | None = Field(None, description="Where the request comes from.")
 

@@ -76,17 +76,12 @@ def test_a_packet_that_is_broken_or_dangerous_says_nothing(packet: bytes) -> Non
     assert notes(with_xmp("WEBP", packet)) == []
 
 
-def test_a_packet_of_tens_of_thousands_of_notes_costs_no_time() -> None:
+def test_tens_of_thousands_of_notes_are_cut_off_and_cost_no_time() -> None:
     titles = {f"a{place}": f"A garden of {place} trees" for place in range(20_000)}
     body = with_xmp("WEBP", xmp(alternatives("dc:title", **titles)))
     began = time.process_time()
     assert len(notes(body)) == 20
     assert time.process_time() - began < 2
-
-
-def test_many_languages_are_cut_off() -> None:
-    titles = {f"a{first}{second}": f"Title {first}{second}" for first in "abcdefgh" for second in "abcdefgh"}
-    assert len(notes(with_xmp("WEBP", xmp(alternatives("dc:title", **titles))))) == 20
 
 
 @pytest.mark.parametrize(

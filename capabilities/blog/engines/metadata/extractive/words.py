@@ -27,9 +27,10 @@ _ELIDED = regex.compile(
 _TURKISH_ENDS = regex.compile(r"^(\p{Lu}.+?)[’'].*$")
 _ENGLISH_ENDS = regex.compile(r"[’'](?:s|t|re|ve|ll|d|m)$", regex.IGNORECASE)
 
-#: A Latin name among Japanese or Chinese characters has a capital.
 _LATIN_WORD = regex.compile(r"[a-z]+")
-_LATIN_NAME = r"(?=\w*[A-Z])[A-Za-z][\w+#.-]*"
+#: A Latin name among Japanese or Chinese characters has a capital, near its start: kana are letters too, and a look
+#: through all of them from each takes quadratic time.
+_LATIN_NAME = r"(?=[A-Z]|[a-z]\w{0,40}[A-Z])[A-Za-z][\w+#.-]*"
 #: Languages of other scripts, in which five Latin words are a quotation.
 NOT_LATIN = frozenset(code for script, codes in SCRIPTS.items() for code in codes if script != "Latin")
 _LATIN_TEXT = regex.compile(r"(?:[A-Za-z][\w'’.,;-]{0,40}+[ \n]+){4,}+[A-Za-z][\w'’-]{0,40}+")

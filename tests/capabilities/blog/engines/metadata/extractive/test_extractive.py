@@ -127,12 +127,16 @@ def test_half_a_megabyte_of_anything_takes_a_moment(content: str, engine: Extrac
     in_limits(made, engine)
 
 
-def test_a_turkish_word_of_endless_apostrophes_takes_a_moment() -> None:
-    turkish = language_of("İstanbul'da gezi", "", "tr")
+@pytest.mark.parametrize(
+    ("title", "code", "run", "words"),
+    [("İstanbul'da gezi", "tr", "a" + "'a" * 100_000, 1), ("これは本です", "ja", "これは" * 40_000, 0)],
+)
+def test_an_endless_run_takes_a_moment(title: str, code: str, run: str, words: int) -> None:
+    language = language_of(title, "", code)
     started = time.process_time()
 
-    assert len(list(words_of("a" + "'a" * 100_000, turkish))) == 1
-    # A quarter of a second on a quiet machine; two minutes where each apostrophe is looked back from.
+    assert len(list(words_of(run, language))) == words
+    # A quarter of a second on a quiet machine; two minutes where all of it is looked at from each sign.
     assert time.process_time() - started < 10
 
 
