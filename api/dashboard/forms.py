@@ -1,5 +1,6 @@
 """Forms: what a page's form has sent, once its CSRF token is right."""
 
+import re
 from abc import abstractmethod
 from typing import ClassVar
 from urllib.parse import parse_qs
@@ -51,6 +52,11 @@ async def read_form_with(req: falcon.asgi.Request, csrf_token: str) -> Form:
     check_csrf_token(csrf_token, req.get_header(CSRF_HEADER) or form.text(FIELD))
     form.pop(FIELD, None)
     return form
+
+
+def ungrouped(number: str) -> str:
+    """Return a number without the commas or underscores between groups of three digits; 1,5 stays, and is none."""
+    return re.sub(r"(?<=[0-9])[,_](?=[0-9]{3}(?![0-9]))", "", number)
 
 
 def read_hex(text: str) -> bytes:

@@ -5,7 +5,7 @@ from typing import Any
 import falcon.asgi
 
 from api.accounts.keys.making import KeyRequest, change_own_key, create_key, delete_own_key, find_own_key
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import Form, read_form, ungrouped
 from api.dashboard.rendering import NavigationSection, Page, redirect, render
 from api.http.address import base_url
 from api.http.bodies.fields import FieldsInvalid, read_fields
@@ -104,7 +104,7 @@ class KeyDeletion(KeysBase):
 def read_key(form: Form) -> KeyRequest:
     """Return the key in a form: an empty number means no limit, no routes mean all. Raises FieldsInvalid."""
     sent: dict[str, Any] = {"name": form.text("name"), "priority": form.text("priority", "normal")}
-    sent |= {name: text for name in NUMBERS if (text := form.text(name).replace(",", ""))}
+    sent |= {name: text for name in NUMBERS if (text := ungrouped(form.text(name)))}
     sent["ends_with_person"] = form.is_ticked("ends_with_person")
     if routes := form.texts("routes"):
         sent["routes"] = routes

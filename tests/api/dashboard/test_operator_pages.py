@@ -291,7 +291,7 @@ def test_an_account_gets_credits_and_gives_them_back_with_a_note(
     assert "The balance is now 2,500 credits." in change("1,500", "invoice <7>")
     assert "invoice &lt;7&gt;" in words_of(text_of(operator, f"accounts/{client.account_id}"))
     assert "fewer than 9,999 credits to take back" in change("-9999")
-    for wrong in ("0", "1.5", "many", "9" * 30, ""):
+    for wrong in ("0", "1.5", "1,5", "many", "9" * 30, ""):
         assert "is not a number of credits" in change(wrong)
     assert balance(api_database, client) == 2_500
 

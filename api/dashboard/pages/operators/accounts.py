@@ -8,7 +8,7 @@ from uuid import UUID
 import falcon.asgi
 from psycopg.errors import CheckViolation, NumericValueOutOfRange, UniqueViolation
 
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import Form, read_form, ungrouped
 from api.dashboard.rendering import NavigationSection, Page, drop_blanks, neighbours, redirect, render
 from api.http.address import base_url
 from api.http.parameters import OFFSET, text
@@ -214,7 +214,7 @@ RESOURCES = {PAGE.path: Accounts, f"{PAGE.path}/{{account_id}}": OperatorAccount
 
 def read_credits(text: str) -> int:
     """Return a number of credits as a person writes it, with commas or not. Raises InvalidRequest."""
-    plain = text.replace(",", "").replace("_", "")
+    plain = ungrouped(text)
     digits = plain.removeprefix("-").removeprefix("+")
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_DIGITS) or not int(digits):
         raise InvalidRequest(f"{text[:30]!r} is not a number of credits: write 500, or -500 to take unspent ones back.")
