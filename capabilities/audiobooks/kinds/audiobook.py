@@ -15,6 +15,7 @@ from capabilities.audiobooks.kinds.passages import passages_of, prices_of
 from capabilities.audiobooks.settings import AudiobookSettings
 from capabilities.speech.kinds.fields import (
     CHARACTERS_PER_CREDIT,
+    SPEAKING,
     AudioFile,
     LanguageCode,
     SpokenInput,
@@ -26,7 +27,7 @@ from capabilities.speech.kinds.pauses import PauseInvalid, passages
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import OfferedVoices, offered_voices
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, Answer, FinishedItem, Kind, Limits, NewItem, Origin, Request, Response
+from pipeline.kind import NOT_BLANK, Answer, FinishedItem, Kind, NewItem, Origin, Request, Response
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 from pipeline.settings import Settings
@@ -212,7 +213,7 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, SpokenPassage]):
     bulky = frozenset({"chapters"})
     origins: ClassVar[Mapping[str, Origin]] = {"": "synthetic"}
     answer = Answer(model=SpokenBook, receipt=AudiobookCreated, shows_inputs=True)
-    limits = Limits(body_bytes=MAX_BODY_BYTES, slice_size=4)
+    limits = replace(SPEAKING, body_bytes=MAX_BODY_BYTES, slice_size=4)
 
     def configured(self, settings: Settings) -> "Audiobook":
         """Return the kind with the deadline and the retention of the settings."""
