@@ -59,7 +59,7 @@ class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
         with ExitStack() as opened:
             # glibc keeps what networks free, in a process that is never idle.
             opened.callback(malloc.trim)
-            texts = given.parts()
+            texts = given.parts(self.chooser.voices)
             parts: list[SpokenPart] = []
             for number, text in enumerate(texts, start=1):
                 parts.append(self.with_voice(text, lambda speaking: self._speak(task, text, speaking, opened)))  # noqa: B023

@@ -143,13 +143,14 @@ class PassageInput(SpokenInput):
         """The text without tags and marks."""
         return plain(super().spoken_text)
 
-    def parts(self) -> list["PassageInput"]:
+    def parts(self, voices: OfferedVoices) -> list["PassageInput"]:
         """Return its parts, each with its own voice and language."""
         given = self.model_dump(exclude={"sound", "text"}, exclude_unset=True)
         parts = []
         for part in parts_of(self.text):
             is_tagged = part.voice is not None or part.language is not None
-            own = {"language": part.language, "voice_name": part.voice} if is_tagged else {}
+            language = part.language or (self.language if voices.alias(part.voice) else None)
+            own = {"language": language, "voice_name": part.voice} if is_tagged else {}
             parts.append(PassageInput.model_validate({**given, "text": part.text, **own}))
         return parts
 
@@ -359,8 +360,8 @@ def check_voices(voices: OfferedVoices, request: AudiobookRequest) -> None:
         for part in parts_of(chapter.text):
             named = None if part.voice is None else cast.get(part.voice, part.voice)
             is_tagged = named is not None or part.language is not None
-            voice = (
-                voices.pick(voice_name=named, language=part.language, characters=characters) if is_tagged else narrator
-            )
+            # One of OpenAI's names speaks every language, and another voice its own.
+            own = part.language or (language if voices.alias(named) else None)
+            voice = voices.pick(voice_name=named, language=own, characters=characters) if is_tagged else narrator
             if is_tagged or not is_auto(request.language):
                 check_readable(part.text[:CHECKED_CHARACTERS], voice, voices)
