@@ -108,6 +108,15 @@ def test_a_passage_has_its_sentences_with_their_times_whoever_speaks_them(spoken
     assert second.duration_seconds > 2
 
 
+def test_a_passage_warns_of_each_part_and_is_spoken_without_a_cover_that_has_expired() -> None:
+    handler = PassageHandler(Resources(Settings(synthesis={"engines": "hibari,espeak"})))
+    handler.setup()
+    text = 'One. <voice name="Heart">Two, three, four 五 and six.</voice>'
+    (done,) = handler.run([Store(PassageInput(text=text, voice_name="en-GB", chapter=1, cover="old.jpg"), {})])
+    assert "can't read Chinese letters and leaves them out" in done.output.warning
+    assert done.output.cover is None
+
+
 def test_loudness_is_as_it_was_asked_for(resources: Resources, spoken: Any) -> None:
     podcast, _ = made(resources, spoken, format="mp3")
     acx, _ = made(resources, spoken, format="mp3", loudness="acx")
