@@ -263,7 +263,7 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
                 is_translated=wanted.task == "translate",
                 is_cut_short=listened.track.is_cut_short,
                 is_diarized=wanted.speakers is not None,
-                is_timed=wanted.is_timed,
+                is_timed=wanted.is_timed or bool(wanted.granularities),
             )
             form = wanted.response_format
             artifact = task.store(rendered(transcript, wanted, transcribed.segments).encode(), suffix=ENDINGS[form])

@@ -251,9 +251,14 @@ def test_a_file_that_breaks_off_is_told_in_a_warning() -> None:
 def test_estimated_times_are_told_where_times_are_shown() -> None:
     engine = Listener()
     engine.has_times = False
-    told = {form: carry_out(handler(engine), Item(wav(1), form=form))[0].output.warning for form in ("srt", "text")}
 
-    assert told == {"srt": TIMES_ESTIMATED, "text": None}
+    def warning(form: str, *granularities: str) -> str | None:
+        item = Item(wav(1), form=form)
+        item.input = item.input.model_copy(update={"granularities": granularities})
+        return carry_out(handler(engine), item)[0].output.warning
+
+    assert warning("srt") == warning("openai_verbose_json", "segment") == TIMES_ESTIMATED
+    assert warning("text") is warning("openai_json") is None
 
 
 def test_nobody_speaking_is_an_empty_text_of_an_unknown_language() -> None:
