@@ -197,7 +197,7 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
         if self._timed_out:
             return FfmpegFailed(f"ffmpeg was stopped after {self._time_limit.total_seconds():.0f} s.")
         log.warning("ffmpeg failed", status=self._process.wait(), said=self.said())
-        return FfmpegFailed(f"ffmpeg ended with status {self._process.wait()}; the service's log has its message.")
+        return FfmpegFailed(f"ffmpeg ended with status {self._process.wait()}; the log says why.")
 
 
 def _has_fd_protocol(path: str) -> bool:
