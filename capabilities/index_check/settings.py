@@ -197,7 +197,7 @@ class IndexLimits(Section):
 
     section = "limits"
 
-    index_monitors: int = Field(100, ge=0, description="Index monitors of an account.")
+    index_monitors: int = Field(100, ge=0, description="Unfinished index monitors of an account.")
 
 
 class IndexWork(Section):

@@ -54,6 +54,12 @@ class Image:
         return self.attributes.get("alt")
 
     @property
+    def number(self) -> str | None:
+        """Its number in the media library, if the editor has noted it."""
+        found = NUMBER.search(self.attributes.get("class", ""))
+        return found[1] if found else None
+
+    @property
     def is_left_alone(self) -> bool:
         """True if its author, or its block, says that it needs no text."""
         return (
@@ -64,9 +70,8 @@ class Image:
 
     def shows(self, target: str, url: str) -> bool:
         """Return whether it shows a picture of the media library, by its number or its file, in whatever size."""
-        found = NUMBER.search(self.attributes.get("class", ""))
-        if found:
-            return target == f"media/{found[1]}"
+        if self.number:
+            return target == f"media/{self.number}"
         return bool(self.attributes.get("src")) and plain_url(self.attributes["src"]) == plain_url(url)
 
     def with_alt(self, alt: str) -> str:

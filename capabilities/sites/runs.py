@@ -92,12 +92,13 @@ def move(run_id: UUID, *, of: Sequence[str], to: str) -> Statement[bool]:
     )
 
 
-def go_on(site_id: UUID) -> Statement[int]:
+def go_on(account_id: UUID, name: str) -> Statement[int]:
     """Have the runs of a site go on that have stopped, as its password is new; returns how many."""
     return Statement(
-        "UPDATE site_run SET fault = NULL, due_at = now() WHERE site_id = %(site)s AND fault IS NOT NULL"
-        " AND state = ANY(%(working)s) RETURNING id",
-        {"site": site_id, "working": list(WORKING)},
+        "UPDATE site_run r SET fault = NULL, due_at = now() FROM site s WHERE s.id = r.site_id"
+        " AND s.account_id = %(account)s AND s.name = %(name)s AND r.fault IS NOT NULL AND r.state = ANY(%(working)s)"
+        " RETURNING r.id",
+        {"account": account_id, "name": name, "working": list(WORKING)},
         len,
     )
 

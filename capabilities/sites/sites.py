@@ -11,6 +11,8 @@ from uuid import UUID, uuid4
 from psycopg.types.json import Jsonb
 
 from capabilities.sites.connectors.connector import Connector, SiteFacts
+from capabilities.sites.runs import go_on
+from pipeline.accounts.audit import Action, Actor, noted
 from pipeline.accounts.secret_box import SecretBox
 from pipeline.database import SQL, Statement, columns, row_of, rows_of
 from pipeline.errors import InvalidRequest
@@ -55,6 +57,8 @@ def save_site(
         "INSERT INTO site (id, account_id, name, connector, url, credentials, facts)"
         " SELECT %(id)s, a.id, %(name)s, %(connector)s, %(url)s, %(credentials)s, %(facts)s"
         " FROM account a WHERE a.id = %(account)s ON CONFLICT (account_id, name) DO UPDATE SET"
+        # Another system names its posts otherwise: those that stand there are not new.
+        " watched = CASE WHEN (site.connector, site.url) = (excluded.connector, excluded.url) THEN site.watched END,"
         " connector = excluded.connector, url = excluded.url, credentials = excluded.credentials,"
         " facts = excluded.facts RETURNING id",
         {
@@ -68,6 +72,14 @@ def save_site(
         },
         lambda rows: rows[0]["id"] if rows else None,
     )
+
+
+def add_site(
+    account_id: UUID, name: str, connector: str, url: str, credentials: bytes | None, facts: SiteFacts, actor: Actor
+) -> list[Statement[Any]]:
+    """Return statements to run together: the first is `save_site`, and the site's stopped runs go on."""
+    saved = save_site(account_id, name, connector, url, credentials, facts)
+    return [noted(saved, actor, Action.SITE_CHANGED, url), go_on(account_id, name)]
 
 
 def list_sites(account_id: UUID | None = None) -> Statement[list[Site]]:

@@ -71,7 +71,7 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const body = JSON.stringify({ type: "job.completed", timestamp: "2026-11-23T06:00:02.114Z", data: { id: job.id } });
 const headers = (moment) => {
   const hmac = createHmac("sha256", Buffer.from(secret.slice(6), "base64")).update(`msg_1.${moment}.${body}`);
-  return { "webhook-id": "msg_1", "webhook-timestamp": `${moment}`, "webhook-signature": `v1,AAAAA v1,${hmac.digest("base64")}` };
+  return { "webhook-id": "msg_1", "webhook-timestamp": `${moment}`, "webhook-signature": `v1,A v1,a_b= v1,${hmac.digest("base64")}` };
 };
 const now = Math.floor(Date.now() / 1_000);
 assert.equal((await verifyWebhook(body, headers(now), secret)).data.id, job.id);

@@ -115,6 +115,7 @@ def test_pictures_are_described_from_a_path_from_bytes_and_by_their_url(
     file.write_bytes(banner)
 
     assert client.describe(file).alt_text == client.describe(str(file)).alt_text == client.describe(banner).alt_text
+    assert client.describe(file, keywords=["lake", "heron"]).alt_text
     (batch,) = client.describe_batch(["http://10.0.0.1/x.png"], mode="all")
     assert (batch.alt_text, batch.code) == (None, "image_blocked")
     with pytest.raises(pressroom.InvalidRequest) as refused:

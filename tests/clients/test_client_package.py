@@ -1,6 +1,7 @@
 """The client as a package: what it imports, and that both clients have the same methods."""
 
 import base64
+import hmac
 import inspect
 import json
 import subprocess
@@ -65,12 +66,15 @@ def test_a_webhook_is_verified_as_the_standard_s_own_library_signs_it() -> None:
 
     event = verify_webhook(body.encode(), headers(now, other, secret), secret)
     assert (event["type"], event["data"]["links"]["result"]) == ("job.completed", "/jobs/6f0c…/result")
+    unkeyed = hmac.digest(b"", f"msg_1.{int(now.timestamp())}.{body}".encode(), "sha256")
     for wrong_body, wrong_headers, wrong_secret in [
         (f"{body} ", headers(now, secret), secret),
         (body, headers(now, other), secret),
         (body, headers(now - timedelta(minutes=6), secret), secret),
         (body, headers(now, secret), "whsec_not base64"),
         (body, {}, secret),
+        (body, headers(now) | {"webhook-signature": f"v1,{base64.b64encode(unkeyed).decode()}"}, ""),
+        (body, headers(now, secret) | {"webhook-signature": "v1,\udcff"}, secret),  # as aiohttp reads a header
     ]:
         with pytest.raises(WebhookInvalid):
             verify_webhook(wrong_body, wrong_headers, wrong_secret)

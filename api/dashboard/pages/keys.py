@@ -123,7 +123,7 @@ def written(key: Key | None) -> dict[str, Any]:
 def as_written(form: Form) -> dict[str, Any]:
     """Return the form's values as they came."""
     texts = {name: form.text(name) for name in ("name", "priority", *NUMBERS)}
-    return {**texts, "routes": form.texts("routes")}
+    return {**texts, "routes": form.texts("routes"), "ends_with_person": form.is_ticked("ends_with_person")}
 
 
 def faults_of(error: FieldsInvalid | RouteUnknown | Conflict) -> dict[str, str]:

@@ -16,8 +16,8 @@ async function show() {
     document.querySelector("#result")?.closest("section").remove();
     await showJobs(bulk, [job], shown);
   } else if (showJob && !isOpen() && ["succeeded", "partial"].includes(job.state)) {
-    const items = await (await send(`/dashboard/jobs/${job.id}/rows`)).json();
-    shown.append(...[await showJob({ job, items, read: () => send(`/jobs/${job.id}/result`) })].flat(Infinity).filter(Boolean));
+    const rows = async () => (await send(`/dashboard/jobs/${job.id}/rows`)).json(); // of thousands, they take a second
+    shown.append(...[await showJob({ job, rows, read: () => send(`/jobs/${job.id}/result`) })].flat(Infinity).filter(Boolean));
     document.querySelector("#result")?.closest("section").remove();
     place.append(shown);
   } else return;

@@ -22,6 +22,7 @@ async function prove(form) {
 }
 
 for (const form of document.querySelectorAll("form[data-passkey]")) {
+  form.hidden = false;
   if (!window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
     form.replaceChildren("This browser has no passkeys, or this page isn't on https or localhost.");
     continue;

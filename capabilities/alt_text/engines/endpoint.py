@@ -27,7 +27,7 @@ from workers.engines.ocr import Reader
 CONFIDENCE = 0.8
 #: Pictures that are claimed together, for each request that may run at once: the next wait while these run.
 ROUNDS = 3
-#: Most of them, for their memory: three runs of 32 take 1.6 GB at most.
+#: Most of them, for their memory: three runs of 32 take 2 GB at most.
 MOST_TOGETHER = 32
 
 

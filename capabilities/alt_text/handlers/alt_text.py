@@ -44,7 +44,7 @@ FAMILY = "captioning"
 #: Pictures of a run whose engine takes them one by one; they are downloaded together.
 FEW = 4
 #: Longest side of a picture that waits for an engine, in pixels: more than any engine looks at. 24 pictures, as three
-#: runs of eight have, take 400 MB at most, and three of 32 take 1.6 GB; in their own size 24 could take 4 GB.
+#: runs of eight have, take 500 MB at most, and three of 32 take 2 GB; in their own size 24 could take 4 GB.
 WAITING_SIDE = 2_048
 
 
@@ -168,18 +168,18 @@ class AltTextHandler(Handler[PictureInput, PictureTexts]):
 
     def _load(self, tasks: Sequence[Task[PictureInput]], pending: Sequence[PendingCaption]) -> None:
         """Give each caption its picture, by its URL; or its texts from the cache, or an error, or a later time."""
-        pictures: dict[bytes, Future[Picture]] = {}
+        pictures: dict[bytes, tuple[int, Future[Picture]]] = {}
         waiting: list[tuple[PendingCaption, Future[Picture]]] = []
         for body, sharing in self._files(tasks, pending):
             sha256 = hashlib.sha256(body).digest()
             for caption in sharing:
                 caption.sha256 = sha256
             missing = self._recall(sharing)
-            if sha256 not in pictures:
-                # One with texts in the cache is decoded for its thumbnail alone.
-                side = WAITING_SIDE if missing else THUMBNAIL_SIDE
-                pictures[sha256] = self._decoders.start(body, limits=self._settings, shrink_to=side)
-            waiting += [(caption, pictures[sha256]) for caption in sharing]
+            # One with texts in the cache is decoded for its thumbnail alone.
+            side = WAITING_SIDE if missing else THUMBNAIL_SIDE
+            if sha256 not in pictures or pictures[sha256][0] < side:
+                pictures[sha256] = side, self._decoders.start(body, limits=self._settings, shrink_to=side)
+            waiting += [(caption, pictures[sha256][1]) for caption in sharing]
         for caption, picture in waiting:
             try:
                 caption.picture = picture.result()

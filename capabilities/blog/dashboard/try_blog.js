@@ -113,8 +113,9 @@ export const bulk = {
 };
 
 /** Show a job's card on its own page. */
-export async function showJob({ job, read, items }) {
-  return shown(await (await read()).json(), items[0]?.name ?? job.name ?? "");
+export async function showJob({ job, read, rows }) {
+  const [item] = await rows();
+  return shown(await (await read()).json(), item?.name ?? job.name ?? "");
 }
 
 start({ show, many: (page) => startBulk(page, bulk) });

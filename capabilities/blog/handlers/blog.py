@@ -1,8 +1,9 @@
 """Blog: a post's texts by one engine, then its pictures, each by the first engine that can make it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -81,17 +82,21 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
     def setup(self) -> None:
         """Set the engines up. Raises NotReady when none can write; without one that draws, posts get texts alone."""
         self._writers.setup()
-        # A server of somebody else's takes several at once.
-        self.slots = getattr(self._writers.engines[0], "places", 1)
+        self._renew()
         try:
             self._painters.setup()
         except NotReady as error:
             log.warning("no pictures engine is ready, posts get texts alone", needs=error.message)
 
+    def _renew(self) -> None:
+        """Take as many posts at once as the preferred writer of now: a server of somebody else's takes several."""
+        self.slots = max([getattr(engine, "places", 1) for engine in self._writers.engines[:1]], default=1)
+
     def offers(self) -> Sequence[Offer]:
         return [*self._writers.offers(), *self._painters.offers()]
 
     def watch(self, on_change: Callable[[], None]) -> None:
+        self._writers.watch(self._renew)
         self._writers.watch(on_change)
         self._painters.watch(on_change)
 
@@ -100,17 +105,18 @@ class BlogHandler(Handler[BlogMetadataRequest, BlogMetadataOutput]):
         post = read_post(request.title, request.content, request.language or DEFAULT_LANGUAGE)
         if request.language is None:
             post = replace(post, language=_detected(post))
-        if kept := (task.checkpoint or {}).get("written"):
-            written = WRITTEN.validate_python(kept)
+        if earlier := (task.checkpoint or {}).get("written"):
+            written = WRITTEN.validate_python(earlier)
         else:
             written = write_metadata(self._writers.engines, post, lock_of=self._lock_of, stop=task.is_stopped)
-        _go_on(task, 1)
+        # A heartbeat writes the texts, which may be paid for, should another process have to paint.
+        kept = {"written": WRITTEN.dump_python(written, mode="json")}
+        _go_on(task, 1, kept)
         recent = self._looks.of_others(task.account_id, request.title)
         try:
             covers = self._covers(_brief(post, written, request, recent), task.is_stopped)
         except EngineBusy:
-            # The post waits for pictures; its texts may have been paid for.
-            task.save({"written": WRITTEN.dump_python(written, mode="json")})
+            task.save(kept)  # the post waits for pictures, perhaps before the next heartbeat
             raise
         expires_at = (datetime.now(UTC) + self._keep_for).replace(microsecond=0)
         images = []
@@ -207,8 +213,8 @@ def _missing_warning(missing: int) -> list[str]:
     return [f"{missing} of {PICTURES} pictures could not be made; {released} of {CREDITS} credits were not charged."]
 
 
-def _go_on(task: Task[BlogMetadataRequest], done: int) -> None:
+def _go_on(task: Task[BlogMetadataRequest], done: int, checkpoint: Mapping[str, Any] | None = None) -> None:
     """Report the number of finished parts. Raises Stopped when the job was stopped."""
-    task.progress(done, 1 + PICTURES)
+    task.progress(done, 1 + PICTURES, checkpoint=checkpoint)
     if task.is_stopped():
         raise Stopped

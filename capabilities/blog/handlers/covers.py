@@ -9,6 +9,7 @@ from capabilities.blog.handlers.writing import LockOf, Stop, attempt
 from capabilities.blog.kinds.metadata import DEFAULT_STYLE
 from pipeline.errors import PressroomError
 from pipeline.log import get_logger
+from workers.engines import EngineBusy
 from workers.engines.model_choice import models_of
 from workers.media.images.picture import Measures, measure
 
@@ -49,7 +50,13 @@ def paint_covers(painters: Sequence[Painter], brief: Brief, *, count: int, lock_
         if covers.made or covers.warnings:
             log.info("next engine paints", engine=painter.name, pictures=wanted)
         paint = partial(painter.paint, brief, count=wanted, stop=stop)
-        made = attempt(painter.name, lock_of(painter), paint, stop)
+        try:
+            made = attempt(painter.name, lock_of(painter), paint, stop)
+        except EngineBusy:
+            # A post waits only for its first pictures: those that came may be paid for, and would be painted again.
+            if not (covers.made or brief.attempt):
+                raise
+            continue
         for painted in [] if isinstance(made, Exception) else list(made)[:wanted]:
             _add(covers, painter, painted)
     return _with_note(covers, brief.style)
@@ -72,7 +79,8 @@ def checked_covers(
     generating = [painter for painter in painters if painter.name in {engine for engine, _ in faults}]
     others = [painter for painter in painters if painter not in generating]
     log.info("generated pictures made again", faults=faults)
-    again, still = _sorted_out(paint(generating, replace(brief, attempt=1), len(faults)).made, fault_of)
+    brief = replace(brief, attempt=1)
+    again, still = _sorted_out(paint(generating, brief, len(faults)).made, fault_of)
     kept += again
     warnings = list(covers.warnings)
     if missing := count - len(kept):

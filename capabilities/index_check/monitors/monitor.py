@@ -62,17 +62,24 @@ _PAGE = page_of(
 def add_monitor(monitor_id: UUID, caller: Caller, made: Mapping[str, Any], *, most: int) -> Statement[bool]:
     """Add a monitor that is due at once; False if the account, which is locked, has the most it may have.
 
+    Finished ones don't count, or no more posts of a watched site would be checked after a while.
     `made` has its columns: name, every, request, urls, sitemap_url, webhook_id and until_indexed."""
     return Statement(
         "INSERT INTO index_monitor (id, account_id, api_key_id, name, every, request, urls, sitemap_url, total_urls,"
         " webhook_id, until_indexed) SELECT %(id)s, %(account)s, %(key)s, %(name)s, %(every)s, %(request)s,"
         " %(urls)s::jsonb, %(sitemap_url)s, jsonb_array_length(%(urls)s::jsonb), %(webhook_id)s::uuid,"
         " %(until_indexed)s"
-        " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account)s) < %(most)s RETURNING id",
+        " WHERE (SELECT count(*) FROM index_monitor m WHERE m.account_id = %(account)s AND m.finished_at IS NULL)"
+        " < %(most)s RETURNING id",
         {"id": monitor_id, "account": caller.account_id, "key": caller.api_key_id, "most": most, **_values(made)},
         bool,
         repeatable=False,
     )
+
+
+def count_unfinished(account_id: UUID) -> Statement[int]:
+    sql = "SELECT count(*) AS number FROM index_monitor WHERE account_id = %(account)s AND finished_at IS NULL"
+    return Statement(sql, {"account": account_id}, lambda rows: int(rows[0]["number"]))
 
 
 def find_monitor(monitor_id: UUID, account_id: UUID) -> Statement[Monitor | None]:

@@ -20,7 +20,7 @@ from capabilities.index_check.results.jobs import title_of
 from capabilities.index_check.results.urls import UrlRecord, list_urls
 from capabilities.index_check.routes.monitor_documents import MonitorChanges, MonitorRequest
 from capabilities.index_check.routes.monitors import MonitorResource, Monitors
-from pipeline.errors import InvalidRequest, PressroomError
+from pipeline.errors import PressroomError
 
 CHANGES = 25
 #: Pages without a good answer that are shown; the export has all.
@@ -80,9 +80,9 @@ class MonitorPage(Resource):
         try:
             changes = read_fields(MonitorChanges, json.dumps(sent).encode())
             changed, secret = await self._monitors.change(session.caller, monitor, changes)
-        except InvalidRequest as error:
+        except PressroomError as error:
             resp.status = error.status
-            await _show(self._services, req, resp, monitor, error=error)
+            await _show(self._services, req, resp, monitor, error=error, form=form)
             return
         if secret is None:
             redirect(req, resp, f"{ROOT}/monitors/{monitor.id}", "Your changes were saved.")
@@ -96,6 +96,13 @@ def _sent(form: Form) -> dict[str, Any]:
     fields = {name: form.text(name) for name in ("name", "sitemap_url", "webhook_url", "every")}
     sent: dict[str, Any] = {name: value for name, value in fields.items() if value}
     return sent | ({"urls": lines} if lines else {}) | {"until_indexed": form.is_ticked("until_indexed")}
+
+
+def _form_of(monitor: Monitor) -> Form:
+    """Return the settings of a monitor as its form sends them."""
+    texts = {name: getattr(monitor, name) or "" for name in ("name", "sitemap_url", "webhook_url", "every")}
+    ticked = {"until_indexed": ["yes"]} if monitor.until_indexed else {}
+    return Form({name: [text] for name, text in texts.items()} | ticked)
 
 
 def _changed(form: Form) -> dict[str, Any]:
@@ -117,6 +124,7 @@ async def _show(
     *,
     secret: str | None = None,
     error: PressroomError | None = None,
+    form: Form | None = None,
 ) -> None:
     session = await services.sessions.require(req, resp)
     run, offset = services.database.run, OFFSET.read(req)
@@ -144,6 +152,7 @@ async def _show(
         every=EVERY,
         secret=secret,
         error=_words(error),
+        form=form or _form_of(monitor),
         previous=f"{here}?offset={max(0, offset - CHANGES)}" if offset else None,
         next=f"{here}?offset={offset + CHANGES}" if offset + CHANGES < total else None,
     )

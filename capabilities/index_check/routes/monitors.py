@@ -19,6 +19,7 @@ from capabilities.index_check.monitors.monitor import (
     Monitor,
     add_monitor,
     change_monitor,
+    count_unfinished,
     delete_monitor,
     find_monitor,
     list_monitors,
@@ -168,8 +169,7 @@ class Monitors(MonitorBase):
         if made is None:
             if webhook:
                 await services.database.run(delete_webhook(webhook.id))
-            message = f"The account has {most:,} monitors, the most it may have. Delete one first."
-            raise Conflict(message, code="too_many_monitors")
+            raise _too_many(most)
         return made, webhook.secret if webhook else None
 
 
@@ -192,7 +192,7 @@ class MonitorResource(MonitorBase):
         summary="Pause, resume or change a monitor.",
         body=MonitorChanges,
         replies={200: Reply("The monitor and, once, the secret of a new webhook.", IndexMonitorCreated)},
-        errors=(415,),
+        errors=(409, 415),
     )
     async def on_patch(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, monitor_id: str) -> None:
         caller, body = await read_sent(self._services, req, max_bytes=MAX_BODY_BYTES)
@@ -200,8 +200,14 @@ class MonitorResource(MonitorBase):
         _show(resp, *await self.change(caller, monitor, read_sent_fields(req, MonitorChanges, body)))
 
     async def change(self, caller: Caller, monitor: Monitor, wanted: MonitorChanges) -> tuple[Monitor, str | None]:
-        """Change a monitor; return it with the secret of a new webhook. Raises InvalidRequest, MonitorNotFound."""
+        """Change a monitor; return it with the secret of a new webhook.
+
+        Raises InvalidRequest, MonitorNotFound, Conflict."""
         sent = wanted.model_dump(include=wanted.model_fields_set)
+        if sent.get("state") == "active" and monitor.finished_at is not None:
+            most = self._services.settings.of(IndexLimits).index_monitors
+            if await self._services.database.run(count_unfinished(caller.account_id)) >= most:
+                raise _too_many(most)
         if {"urls", "sitemap_url"} <= sent.keys():
             raise UrlsOrSitemap
         request = {**monitor.request, **{name: sent[name] for name in OF_JOBS if name in sent}}
@@ -281,6 +287,11 @@ def _webhook_changes(
         return None, []
     webhook = NewWebhook(caller.account_id, url)
     return webhook, [add_webhook(webhook)]
+
+
+def _too_many(most: int) -> Conflict:
+    message = f"The account has {most:,} monitors that have not finished, the most it may have. Delete one first."
+    return Conflict(message, code="too_many_monitors")
 
 
 def _each_once(urls: list[str] | None) -> list[str] | None:

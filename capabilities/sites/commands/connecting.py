@@ -7,9 +7,10 @@ from uuid import UUID
 
 import typer
 
-from capabilities.sites import runs, sites
+from capabilities.sites import sites
 from capabilities.sites.commands.group import group
 from capabilities.sites.sites import Site
+from pipeline.accounts.audit import Action, Actor, noted
 from pipeline.database import Database, Statement
 from pipeline.errors import InvalidRequest, NotFound
 from scripts.identifiers import find_id
@@ -46,10 +47,11 @@ def add(
     with open_database(data) as database:
         owner = _find_account(database, account)
         facts, sealed = asyncio.run(sites.look_up(settings, connector, address, login))
-        site_id = database.run(sites.save_site(owner, called, connector, address, sealed, facts))
+        site_id, _ = database.run_together(
+            sites.add_site(owner, called, connector, address, sealed, facts, Actor(owner))
+        )
         if site_id is None:
             raise NotFound(f"There is no account {owner}. `pressroom accounts list` shows them.")
-        database.run(runs.go_on(site_id))
     typer.echo(f"site {called}")
     changes = ", ".join(facts.abilities) or "nothing (read only)"
     tell(f"{facts.title or called}{f', as {facts.user}' if facts.user else ''}. Can change: {changes}.")
@@ -69,7 +71,8 @@ def remove(name: Name, data: Data = None) -> None:
     """Remove a site, its password and its runs from Pressroom. The site itself stays unchanged."""
     with open_database(data) as database:
         site = find_site(database, name)
-        database.run(sites.remove_site(site.id, site.account_id))
+        removal = sites.remove_site(site.id, site.account_id)
+        database.run(noted(removal, Actor(site.account_id), Action.SITE_CHANGED, site.url, site="removed"))
     typer.echo(f"removed {site.name}")
 
 

@@ -91,8 +91,8 @@ class Connector(ABC):
     async def read(self, target: str) -> Values | None:
         """Read the fields of an object; None: it was deleted."""
 
-    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
-        """Yield the media library's pictures, some at a time."""
+    async def list_pictures(self, shown_by: Sequence[SitePost] = ()) -> AsyncIterator[Sequence[SitePicture]]:
+        """Yield the media library's pictures, some at a time; of some posts, at least those that they show."""
         yield ()
 
     async def write(self, target: str, values: Values) -> Values:

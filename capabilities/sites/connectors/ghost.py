@@ -66,9 +66,9 @@ class Ghost(Connector):
             tags=tuple(one["name"] for one in tags),
         )
 
-    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
+    async def list_pictures(self, shown_by: Sequence[SitePost] = ()) -> AsyncIterator[Sequence[SitePicture]]:
         """Yield the covers of posts, and the pictures that lack a text in them, of a hundred posts at a time."""
-        async for kind, posts in self._list():
+        async for kind, posts in self._some(shown_by) if shown_by else self._list():
             found: dict[str, SitePicture] = {}
             for post in posts:
                 if cover := post.get("feature_image"):
@@ -165,6 +165,12 @@ class Ghost(Connector):
                     break
             else:
                 raise too_many(kind, MOST_PAGES * PER_PAGE)
+
+    async def _some(self, posts: Sequence[SitePost]) -> AsyncIterator[tuple[str, list[Mapping[str, Any]]]]:
+        """Yield some posts as `_list` does."""
+        for post in posts:
+            if (found := await self._read(post.target)) is not None:
+                yield post.target.partition("/")[0], [found]
 
     async def _read(self, place: str) -> Mapping[str, Any] | None:
         said = await self._ask("GET", f"{place}/?include=tags&formats=html,lexical", missing=True)

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from capabilities.sites.connectors.connector import Ability, Connector, SiteFacts, SitePicture, SitePost, Values
 from capabilities.sites.connectors.exchange import Exchange, Reply
 from capabilities.sites.connectors.trouble import MOST_PAGES, SiteTrouble, too_many
-from capabilities.sites.markup import text_of
+from capabilities.sites.markup import images, text_of
 from pipeline.downloads.targets import shown
 from pipeline.settings.fields import FetchSettings
 
@@ -72,11 +72,20 @@ class WordPress(Connector):
             **{kind: tuple(unescape(one["name"]) for one in listed) for kind, listed in names.items()},
         )
 
-    async def list_pictures(self) -> AsyncIterator[Sequence[SitePicture]]:
-        """Yield pictures by id, a hundred at a time."""
-        order = "orderby=id&order=asc&_fields=id,alt_text,source_url"
-        async for listed in self._pages(f"wp/v2/media?context=edit&media_type=image&{order}"):
-            yield [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in listed]
+    async def list_pictures(self, shown_by: Sequence[SitePost] = ()) -> AsyncIterator[Sequence[SitePicture]]:
+        """Yield pictures by id, a hundred at a time; of some posts only theirs, if each picture has its number."""
+        query = "wp/v2/media?context=edit&media_type=image&orderby=id&order=asc&_fields=id,alt_text,source_url"
+        numbers = {image.number for post in shown_by for image in images(post.values["content"])}
+        numbers |= {cover.partition("/")[2] for post in shown_by if (cover := post.values["cover"])}
+        some = sorted(filter(None, numbers))
+        if not shown_by or None in numbers:
+            queries = [query]  # a picture without one is found by its file
+        else:
+            queries = [f"{query}&include={','.join(some[n : n + PER_PAGE])}" for n in range(0, len(some), PER_PAGE)]
+        for path in queries:
+            async for listed in self._pages(path):
+                known = [one for one in listed if one["source_url"]]  # false for one whose file's name is lost
+                yield [SitePicture(f"media/{one['id']}", one["source_url"], one["alt_text"]) for one in known]
 
     async def list_posts(self) -> AsyncIterator[Sequence[SitePost]]:
         """Yield posts and then pages, a hundred at a time, drafts too."""

@@ -9,9 +9,8 @@ from api.dashboard.forms import Form, read_form
 from api.dashboard.rendering import redirect, render
 from api.services.resource import Resource
 from api.services.services import Services
-from capabilities.sites import runs, sites
+from capabilities.sites import sites
 from capabilities.sites.sites import Site
-from pipeline.accounts.audit import Action, noted
 from pipeline.errors import InvalidRequest, PressroomError
 
 ROOT = "/dashboard/sites"
@@ -41,10 +40,8 @@ class SitesPage(Resource):
             resp.status = error.status
             await self._show(req, resp, form, error.message)
             return
-        saved = sites.save_site(session.account_id, sites.name_of(address), connector, address, sealed, facts)
-        site_id = await self._services.database.run(noted(saved, session.caller.actor, Action.SITE_CHANGED, address))
-        if site_id is not None:
-            await self._services.database.run(runs.go_on(site_id))
+        given = (session.account_id, sites.name_of(address), connector, address, sealed, facts, session.caller.actor)
+        site_id, _ = await self._services.database.run_together(sites.add_site(*given))
         redirect(req, resp, f"{ROOT}/{site_id}", f"{facts.title or sites.name_of(address)} was added.")
 
     async def _show(self, req: falcon.asgi.Request, resp: falcon.asgi.Response, form: Form, error: str = "") -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from capabilities.sites.changes import NewChange
 from capabilities.sites.connectors.connector import Connector, SiteFacts, SitePicture, SitePost
 from capabilities.sites.connectors.trouble import SiteTrouble
-from capabilities.sites.markup import NUMBER, around, file_name, images, is_missing, plain_url, text_of
+from capabilities.sites.markup import around, file_name, images, is_missing, plain_url, text_of
 from capabilities.sites.parts import NEEDED
 
 #: Posts of one picture whose `alt` is filled; a logo may stand in thousands.
@@ -45,8 +45,7 @@ class Uses:
         html = post.values.get("content") or ""
         for image in images(html):
             source = image.attributes.get("src", "")
-            number = NUMBER.search(image.attributes.get("class", ""))
-            place = f"media/{number[1]}" if number else plain_url(source)
+            place = f"media/{image.number}" if image.number else plain_url(source)
             known = self._uses[place]
             if len(known) < MOST_POSTS:
                 # One context is enough for a model, and they would take the most memory.
@@ -66,15 +65,18 @@ class Uses:
 async def find_pictures(site: Connector, options: Mapping[str, Any]) -> AsyncIterator[list[NewChange]]:
     """Yield the pictures that lack a text, a part of the library at a time.
 
-    `options`: `posts` (targets; empty: all) that have to show them; no other post is changed then."""
-    uses, named = Uses(), set(options.get("posts") or ())
-    async for posts in site.list_posts():
+    `options`: `posts` (targets; empty: all) that have to show them; no other post is read or changed then."""
+    uses, named, shown_by = Uses(), set(options.get("posts") or ()), list[SitePost]()
+    async for posts in _list(site, named):
         for post in posts:
             uses.add(post)
-    async for pictures in site.list_pictures():
+        if named:
+            shown_by += posts
+    if named and not shown_by:
+        return
+    async for pictures in site.list_pictures(shown_by):
         found = [(one, uses.of(one)) for one in pictures]
-        wanted = [(one, of) for one, of in found if not named or named & {use.post for use in of}]
-        yield [change for one, of in wanted if (change := _change(one, of, named)) is not None]
+        yield [change for one, of in found if (of or not named) and (change := _change(one, of)) is not None]
 
 
 async def find_posts(site: Connector, options: Mapping[str, Any], facts: SiteFacts) -> AsyncIterator[list[NewChange]]:
@@ -83,15 +85,22 @@ async def find_posts(site: Connector, options: Mapping[str, Any], facts: SiteFac
     `options`: `parts` (fields of posts), `posts` (targets or addresses; empty: all). Raises SiteTrouble for an address
     that no post has."""
     named = {one.rstrip("/") for one in options.get("posts") or ()}
-    left = set(named)
-    async for posts in site.list_posts():
-        chosen = [one for one in posts if (named & _names(one) if named else one.is_published)]
+    async for posts in _list(site, named):
         yield [
             _part(post, part, facts)
-            for post in chosen
+            for post in posts
+            if named or post.is_published
             for part in options["parts"]
             if NEEDED[part] in facts.abilities and _lacks(post, part)
         ]
+
+
+async def _list(site: Connector, named: Set[str]) -> AsyncIterator[Sequence[SitePost]]:
+    """Yield the posts that were named, or all, some at a time. Raises SiteTrouble for an address that no post has."""
+    left = set(named)
+    async for posts in site.list_posts():
+        chosen = [one for one in posts if named & _names(one)] if named else posts
+        yield chosen
         left = left.difference(*map(_names, chosen))
         if named and not left:
             return  # new posts are the first of a list, which may have hundreds of parts
@@ -138,8 +147,8 @@ def _lacks(post: SitePost, part: str) -> bool:
     return not found or (part == "categories" and [name.casefold() for name in found] == [UNCATEGORIZED])
 
 
-def _change(picture: SitePicture, uses: Sequence[Use], named: Set[str]) -> NewChange | None:
-    lacking = list(dict.fromkeys(use.post for use in uses if use.lacks_alt and (not named or use.post in named)))
+def _change(picture: SitePicture, uses: Sequence[Use]) -> NewChange | None:
+    lacking = list(dict.fromkeys(use.post for use in uses if use.lacks_alt))
     lacks = is_missing(picture.alt_text, picture.url)
     if not lacks and not lacking:
         return None

@@ -90,8 +90,10 @@ class SiteRuns:
             database.run(runs.put_back(run, min(trouble.retry_after or TROUBLE, LONGEST), fault))
             log.warning("site run put off", run=str(run.id), code=trouble.code, error=trouble.message)
         except PressroomError as error:
+            is_for_credits = isinstance(error, InsufficientCredits | KeyCreditsUsed) and run.options.get("watch")
             passes = error.passes or isinstance(error, RateLimitExceeded)  # the account's other jobs end
-            database.run(runs.put_back(run, TROUBLE, None if passes else error.message))
+            fault = None if passes or is_for_credits else error.message
+            database.run(runs.put_back(run, LONGEST if is_for_credits else TROUBLE, fault))
             log.warning("site run stopped", run=str(run.id), code=error.code)
         except (ValueError, DataError, ProgramLimitExceeded) as error:
             # A request that is refused, or a text that PostgreSQL can't store: without a fault, tried again for ever.

@@ -83,21 +83,25 @@ class SiteWatch:
         known = site.watched or {}
         seen = dict.fromkeys(known.get("seen") or ())
         since = known["since"] if "since" in known else _oldest(posts)
+        waits = False
         if known.get("seen") is not None:  # else: posts from before the watch are left alone
             new = [one for one in posts if one.target not in seen and _is_since(one, since)]
             begun = self._begin(database, site, new) if new else []
             if begun is None:
-                note = "New posts wait until you have reviewed the open run."
-                return {**known, "note": note}
-            database.run(add_posts(site.id, new, begun))
+                waits = True
+            else:
+                database.run(add_posts(site.id, new, begun))
         for post in database.run(list_posts(site.id, is_open=True, limit=MOST_SEEN)):
             if self._has_ended(database, post):
                 try:
                     self._end(database, site, post)
                 except PressroomError as error:  # all posts count as seen, or they would be paid for again
                     log.warning("post not told of", site=str(site.id), url=post.url, code=error.code)
+        if waits:
+            return {**known, "note": "New posts wait until the open run has ended, and you have reviewed it."}
         targets = list(dict.fromkeys([*(one.target for one in posts), *seen]))
-        return {"seen": targets[: max(MOST_SEEN, len(posts))], "since": since}
+        # Never fewer than before: a list that is short for once would make all its posts new.
+        return {"seen": targets[: max(MOST_SEEN, len(posts), len(seen))], "since": since}
 
     def _begin(self, database: Database, site: Site, posts: Sequence[SitePost]) -> list[UUID] | None:
         """Begin the runs of new posts; None: a person's run is open, and goes first."""

@@ -156,9 +156,9 @@ export const bulk = {
 };
 
 /** Show a job's transcript on its own page, with its recording where that is kept. */
-export async function showJob({ job, read, items }) {
+export async function showJob({ job, read, rows }) {
   const answer = await read();
-  const row = items[0] ?? {};
+  const [row = {}] = await rows();
   const audio = row.shown_by ? player(row.shown_by, "The recording") : null;
   const isFile = !(answer.headers.get("Content-Type") ?? "").startsWith("application/json");
   if (isFile) return [audio, ...plain(await answer.text(), job.name ?? "transcript.txt")].filter(Boolean);

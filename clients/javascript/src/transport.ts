@@ -92,7 +92,8 @@ export function lost(error: unknown, address: string, what: string, remedy: stri
 export async function sleep(seconds: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, seconds * 1_000);
-    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
+    const stop = () => (clearTimeout(timer), reject(signal?.reason));
+    const timer = setTimeout(() => (signal?.removeEventListener("abort", stop), resolve()), seconds * 1_000);
+    signal?.addEventListener("abort", stop, { once: true });
   });
 }

@@ -45,9 +45,14 @@ class Ask:
             files: dict[str, tuple[str, IO[bytes]]] = {}
             for name, upload in self.files.items():
                 files[name] = (name, opened.enter_context(open_upload(upload)))
-            fields = (self.fields or {}).items()
-            data = {name: str(value).lower() if isinstance(value, bool) else value for name, value in fields}
-            yield {"data": data, "files": files}
+            yield {"data": {name: _form_text(value) for name, value in (self.fields or {}).items()}, "files": files}
+
+
+def _form_text(value: Any) -> Any:
+    """Return how a form says a value: lists are texts with commas, since it may have no field twice."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True)

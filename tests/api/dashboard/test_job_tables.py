@@ -129,6 +129,9 @@ def test_rows_of_a_list_are_checked_and_priced_and_nothing_is_sent(browser: Brow
     assert checked[0]["fault"] is None
     assert checked[2]["fault"] == "Title: This field is required."
     assert service_jobs(browser) == 0
+    body = json.dumps({"requests": [{"text": "hi", "voice_name": "surname text"}]}).encode()
+    (spoken,) = send(browser, "/dashboard/sheets/speech/check", body, Content_Type="application/json").json
+    assert "'surname text'" in spoken["fault"]
 
 
 def service_jobs(browser: Browser) -> int:

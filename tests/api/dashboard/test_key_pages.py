@@ -79,12 +79,13 @@ def test_the_key_of_the_sessions_is_not_among_them(browser: Browser) -> None:
 def test_a_faulty_form_says_what_is_wrong_and_keeps_what_was_written(
     browser: Browser, fields: dict[str, Any], name: str
 ) -> None:
-    answer = make(browser, **{"credits_per_month": "77", "name": "kept", **fields})
+    answer = make(browser, **{"credits_per_month": "77", "name": "kept", "ends_with_person": "yes", **fields})
     page = answer.body.decode()
 
     assert answer.status == 400
     assert re.search(rf'id="about-{name}"><strong class="error">', page)
     assert 'value="77"' in page or name == "credits_per_month"
+    assert 'value="yes" checked' in page
     assert not ANY_KEY.search(page)
     assert page.count("/delete") == 1
 

@@ -1,7 +1,9 @@
 """`pressroom site watch`: what is published from now on gets what was chosen, and a monitor."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from payers import Payer
@@ -13,8 +15,11 @@ from wordpress_site import WordPress, image_block
 from capabilities.index_check.monitors.monitor import list_monitors
 from capabilities.sites import runs
 from capabilities.sites.connectors import wordpress
+from capabilities.sites.connectors.exchange import Exchange
 from capabilities.sites.posts import list_posts
-from capabilities.sites.sites import list_sites
+from capabilities.sites.sites import list_sites, open_site
+from capabilities.sites.working import watching
+from capabilities.sites.working.finding import find_pictures
 from capabilities.sites.working.watching import SiteWatch
 from pipeline.database import Statement
 from pipeline.lifecycle import suspend_account
@@ -103,6 +108,34 @@ def test_a_new_post_with_an_old_picture_changes_no_old_post(
 
     assert 'alt="A boat called boat1"' in site_wordpress.content(new)
     assert site_wordpress.content(old) == image_block(medium)
+
+
+def test_for_a_new_post_neither_old_posts_nor_the_whole_library_are_read(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wordpress, "PER_PAGE", 1)
+    add_site()
+    media = [site_wordpress.add_picture(f"boat{n}.jpg", picture(n)) for n in range(4)]
+    for day, one in enumerate(media, 1):
+        site_wordpress.add_post("Old", image_block(one), date=f"2020-01-0{day}T00:00:00")
+    new = site_wordpress.add_post("New", "".join(map(image_block, media[1:3])), featured_media=media[3]["id"])["id"]
+    real, asked = Exchange.ask, list[str]()
+
+    async def ask(exchange: Exchange, method: str, address: str, *given: Any, **options: Any) -> Any:
+        asked.append(urlsplit(address).path.removesuffix("/").rpartition("/")[2])
+        return await real(exchange, method, address, *given, **options)
+
+    async def find() -> list[str]:
+        async with open_site(system.site(), system.settings) as opened:
+            found = find_pictures(opened, {"posts": [f"posts/{new}"]})
+            return [one.target async for some in found for one in some]
+
+    with monkeypatch.context() as noting:
+        noting.setattr(Exchange, "ask", ask)
+        found = asyncio.run(find())
+
+    assert found == [f"media/{one['id']}" for one in media[1:]]
+    assert (asked.count("posts"), asked.count("media")) == (1, 3)
 
 
 def test_a_review_that_waits_since_a_hundred_runs_takes_new_posts_up(
@@ -202,3 +235,51 @@ def test_sites_are_looked_at_together_and_those_of_a_suspended_account_not_at_al
         assert SiteWatch(system.settings).work(system.database) == 2
         server.together = 0
         assert system.step() > 0
+
+
+def test_pages_that_a_list_lacks_for_once_or_that_another_site_has_are_not_new(
+    pressroom: Pressroom, system: System, payer: Payer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MOST_SEEN", 1)
+    with web_server() as site:
+
+        def serve(path: str, *pages: str) -> None:
+            items = "".join(f"<url><loc>{site.url(page)}</loc></url>" for page in pages)
+            site.serve(path, SITEMAP.format(items=items).encode(), "application/xml")
+
+        serve("/sitemap", "/a", "/b", "/c")
+        serve("/other", "/d")
+        pressroom("site", "add", site.url("/sitemap"), "--name", "pages")
+        pressroom("site", "watch", "pages", "--index")
+        look(system)
+        serve("/sitemap", "/a")
+        look(system)
+        serve("/sitemap", "/a", "/b", "/c")
+        look(system)
+        pressroom("site", "add", site.url("/other"), "--name", "pages")
+        look(system)
+
+    assert system.database.run(list_posts(system.site().id)) == []
+
+
+def test_a_run_of_a_watch_waits_for_credits(
+    add_site: Callable[..., Ran], system: System, site_wordpress: WordPress, payer: Payer
+) -> None:
+    add_site()
+    medium = site_wordpress.add_picture("boat1.jpg", picture(1))
+    post = site_wordpress.add_post("New", image_block(medium))["id"]
+    set_balance = "UPDATE account SET available = %(credits)s RETURNING 1"
+    system.database.run(Statement(set_balance, {"credits": 0}))
+    options = {"watch": True, "at_least": 0, "posts": [f"posts/{post}"]}
+    system.database.run(runs.start_run(system.site().id, "alt_text", options))
+    for _ in range(3):
+        system.step()
+
+    (row,) = system.database.run(Statement("SELECT state, fault, due_at > now() AS waits FROM site_run"))
+    assert row == {"state": "proposing", "fault": None, "waits": True}
+    system.database.run(Statement(set_balance, {"credits": 1}))
+    system.database.run(DUE)
+    for _ in range(40):
+        if not system.step():
+            system.database.run(DUE)
+    assert site_wordpress.alt_text(medium["id"]) == "A boat called boat1"

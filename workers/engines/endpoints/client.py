@@ -69,8 +69,8 @@ class EndpointClient:
         # Without the line break with which files of secrets end: no header may have one.
         self._key = settings.key.get_secret_value().strip() if settings.key else None
         self._busy_until = 0.0
-        #: When a request last had no answer in time, in monotonic seconds.
-        self._hung = 0.0
+        #: When a request last had an answer, and when one had none as others had none either, in monotonic seconds.
+        self._answered = self._hung = 0.0
         self._opening = threading.Lock()
         self._is_closed = False
 
@@ -159,7 +159,9 @@ class EndpointClient:
                     if tries == TRIES or isinstance(error, aiohttp.ClientConnectorError | aiohttp.ServerTimeoutError):
                         raise EndpointAway(self.name, f"can't be reached ({type(error).__name__})") from error
                 except TimeoutError:
-                    self._hung = time.monotonic()
+                    now = time.monotonic()
+                    if self._answered < now - limit / 2:  # else it has trouble with this request alone
+                        self._hung = now
                     raise hangs from None
                 except ValueError as error:  # a host that is no name, or a key that no header may have
                     raise EndpointAway(self.name, f"can't be asked: its url or key is invalid ({error})") from error
@@ -174,6 +176,7 @@ class EndpointClient:
             allow_redirects=False,
         ) as answer:
             body = await _read(answer, call.most if answer.status == 200 else MOST_REFUSAL)
+            self._answered = time.monotonic()
             if answer.status == 200:
                 if len(body) > call.most:
                     raise AnswerInvalid(self.name, f"answered with more than {call.most:,} bytes")

@@ -67,7 +67,9 @@ def read_notes(image: ImageFile.ImageFile) -> list[Note]:
         cleaned = replace(note, text=text, language=tag)
         if is_description(text) and (note.field, text) not in {(other.field, other.text) for other in kept}:
             kept.append(cleaned)
-    return kept[:MAX_NOTES]
+            if len(kept) == MAX_NOTES:  # a hostile file has 60,000, each to be compared with all before
+                break
+    return kept
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def verify_file(file: IO[bytes], *, trusted: bytes | None = None) -> Verified:
                 return _read(json.loads(reader.json()))
         except c2pa.C2paError.ManifestNotFound:
             pass
-        except (c2pa.C2paError, ValueError) as error:
+        except (c2pa.C2paError, ValueError, AttributeError, TypeError) as error:  # anybody may sign anything
             log.info("manifest not read", reason=str(error)[:SHOWN])
             file.seek(0)
             return Verified(status="altered" if _mentions(file, b"c2pa") else "unmarked")

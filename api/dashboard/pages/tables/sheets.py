@@ -1,6 +1,7 @@
 """Sheets: lists that readers bring to a page that does many things at once: read, and checked row by row for free."""
 
 import asyncio
+import re
 import tempfile
 from collections.abc import Mapping
 from itertools import islice
@@ -30,6 +31,8 @@ MOST_ROWS = 2_000
 MOST_CHECKED = 100
 #: Longest name of a column; a longer first row has texts.
 LONGEST_NAME = 60
+#: A field that a message begins with, or names before what is wrong with it.
+NAMED = re.compile(r"\b\w+(?=[:.]| can't )")
 
 
 class SheetResource(Resource):
@@ -124,8 +127,6 @@ def _checked(kind: AnyKind, sent: Any, offers: Offers, labels: Mapping[str, str]
         request: BaseModel = read_fields(kind.request, sent)
         kind.check(request, offers)
     except PressroomError as error:
-        fault = error.message
-        for name, label in labels.items():
-            fault = fault.replace(name, label)
+        fault = NAMED.sub(lambda found: labels.get(found[0], found[0]), error.message)
         return {"fault": fault, "credits": 0}
     return {"fault": None, "credits": sum(item.price for item in kind.items(request))}

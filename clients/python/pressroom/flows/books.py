@@ -43,7 +43,7 @@ def plan_audiobook(
     **options: Unpack[Options],
 ) -> Flow[BookPlan]:
     """Read a manuscript of up to 100 MB, or the article at a URL: chapters, length and price. Free."""
-    fields: dict[str, Any] = given({"language": language, "name": name, "read": read})
+    fields: dict[str, Any] = given({"language": language, "name": name, "read": read or None})
     if manuscript is None:
         fields["url"] = url
         return BookPlan.read((yield from work(service, "/audiobooks/plan", fields, options)).json)
@@ -54,7 +54,6 @@ def plan_audiobook(
             fields["upload"] = yield from upload(service, known, name=name)
             answer = yield from work(service, "/audiobooks/plan", fields, options)
         else:
-            fields |= {"read": ",".join(read)} if read else {}
             answer = yield from work(service, "/audiobooks/plan", fields, options, files={"manuscript": known})
     return BookPlan.read(answer.json)
 

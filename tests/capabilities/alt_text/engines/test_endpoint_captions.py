@@ -1,5 +1,7 @@
 """Captions by an endpoint: a server on loopback that answers as told, and llama.cpp's own."""
 
+import io
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,16 +10,19 @@ import pytest
 from aiohttp import web
 from drawn_pictures import banner, photo, picture_of
 from model_server import ModelServer, chat, refused
+from PIL import Image
 from tiny_gguf import build_gguf
 
 from capabilities.alt_text.engines import MODES, CaptionRequest
 from capabilities.alt_text.engines.endpoint import EndpointCaptioner
 from capabilities.alt_text.engines.llama import Llama
 from capabilities.alt_text.engines.text.shaping import LIMITS
+from capabilities.alt_text.handlers.alt_text import WAITING_SIDE
 from capabilities.alt_text.kinds.fields import Hints
 from capabilities.alt_text.settings import CaptioningSettings
 from pipeline.settings import Settings
 from workers.engines.endpoints.errors import AnswerInvalid, EndpointBusy
+from workers.media.images.reading import read_picture
 
 PATH = "/chat/completions"
 PICTURES = [picture_of(draw()) for draw in (banner, photo)]
@@ -56,6 +61,18 @@ def test_all_texts_of_a_picture_come_with_one_request_and_are_judged_as_every_mo
     parts = requests[0].body["messages"][0]["content"][1:]
     assert parts[0]["image_url"]["url"].startswith("data:image/jpeg;base64,")
     assert sorted(requests[0].body["response_format"]["json_schema"]["schema"]["required"]) == sorted(MODES)
+
+
+def test_pictures_that_wait_for_many_slots_take_two_gigabytes_at_most(engine: Engine) -> None:
+    file = io.BytesIO()
+    Image.merge("LA", [Image.linear_gradient("L")] * 2).resize((3_000, 3_000)).save(file, "PNG", compress_level=1)
+    picture = read_picture(file.getvalue(), max_pixels=10**7, max_side=3_000, shrink_to=WAITING_SIDE)
+    assert picture.opaque is not None
+    # Pillow has four bytes for a pixel of RGB.
+    size = 4 * math.prod(picture.image.size) + math.prod(picture.opaque.size)
+
+    with ModelServer() as server:
+        assert engine(server.url, slots=256).batch * CaptioningSettings().slots * size < 2.1 * 10**9
 
 
 def test_one_picture_that_the_server_refuses_takes_no_other_away(engine: Engine) -> None:

@@ -67,6 +67,16 @@ def test_hints_reach_the_engine_and_have_texts_of_their_own_in_the_cache() -> No
     assert [seen[0].hints for seen in engine.seen] == [Hints(), Hints(keywords=("oak",)), Hints(context="oak")]
 
 
+def test_a_picture_with_a_text_in_the_cache_is_seen_in_its_own_size_for_another_text() -> None:
+    engine, file = Painter(), png("red", (800, 600))
+    handler = handler_of(Web(), engine, cache=CaptionCache(Redis(), keep_for=DAY))
+
+    handler.run([Brought(file)])
+    handler.run([Brought(file), Brought(file, hints=Hints(page_title="Oak"))])
+
+    assert [seen[0].picture.image.size for seen in engine.seen] == [(800, 600)] * 2
+
+
 def test_the_same_picture_with_other_hints_in_one_run_is_another_wish() -> None:
     engine = Painter()
 

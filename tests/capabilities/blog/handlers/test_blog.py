@@ -52,6 +52,7 @@ class Writer:
     writes: Metadata | Exception = GOOD
     asked: list[Post] = field(default_factory=list)
     gpu: str | None = None
+    places: int = 1
 
     def write(self, post: Post, *, stop: Callable[[], bool]) -> Metadata:
         self.asked.append(post)
@@ -102,6 +103,15 @@ class Family:
     """Engines that are ready."""
 
     engines: Sequence[Any]
+    watchers: list[Callable[[], None]] = field(default_factory=list)
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        self.watchers.append(on_change)
+
+    def exchange(self, *engines: Any) -> None:
+        self.engines = engines
+        for on_change in self.watchers:
+            on_change()
 
     def setup(self) -> None:
         if not self.engines:
@@ -128,8 +138,9 @@ class Item:
     def is_stopped(self) -> bool:
         return len(self.steps) >= self.stops_at
 
-    def progress(self, done: float, total: float) -> None:
+    def progress(self, done: float, total: float, checkpoint: Any = None) -> None:
         assert total == 4
+        self.checkpoint = checkpoint or self.checkpoint
         self.steps.append(done)
 
     def save(self, checkpoint: Any) -> None:
@@ -196,8 +207,8 @@ def carry_out(handler: BlogHandler, item: Item) -> Done:
     return outcome
 
 
-def a_post(**fields: Any) -> Item:
-    return Item({"title": "Tomatoes on a balcony", **fields})
+def a_post(*, checkpoint: Any = None, **fields: Any) -> Item:
+    return Item({"title": "Tomatoes on a balcony", **fields}, checkpoint=checkpoint)
 
 
 def test_a_post_gets_texts_and_three_pictures_that_are_kept_for_a_week() -> None:
@@ -325,6 +336,19 @@ def test_what_nobody_can_look_at_is_described_by_what_it_was_made_for(captioner:
     assert (done.engine, done.credits, captioner.asked) == ("llm+diffusion", 3, [])
 
 
+def test_a_server_that_writes_has_as_many_posts_at_once_as_it_takes_also_if_it_came_later() -> None:
+    writers = Family([Writer("extractive")])
+    handler = BlogHandler(Resources(Settings()), writers=writers, painters=Family([]), captioners=Family([]))
+    handler.setup()
+    handler.watch(lambda: None)
+    assert handler.slots == 1
+
+    writers.exchange(Writer("house", places=8))
+    assert handler.slots == 8
+    writers.exchange()
+    assert handler.slots == 1
+
+
 def test_a_post_that_waits_for_its_pictures_keeps_its_texts() -> None:
     writer, painter = Writer("endpoint"), Painter("endpoint", error=EngineBusy("The server is busy."))
     handler, item = handler_of([writer], [painter]), a_post()
@@ -333,6 +357,14 @@ def test_a_post_that_waits_for_its_pictures_keeps_its_texts() -> None:
     painter.error = None
 
     assert carry_out(handler, item).output.excerpt == GOOD.excerpt
+    assert len(writer.asked) == 1
+
+
+def test_a_post_whose_pictures_another_process_has_to_make_keeps_its_texts() -> None:
+    writer, item = Writer("endpoint"), a_post()
+    carry_out(handler_of([writer], [Painter("endpoint")]), item)
+
+    carry_out(handler_of([writer], [Painter("endpoint")]), a_post(checkpoint=item.checkpoint))
     assert len(writer.asked) == 1
 
 
@@ -507,6 +539,22 @@ def test_only_the_pictures_with_a_fault_are_made_again() -> None:
         *("Picture 0 by drawn", "Ripe tomatoes on a vine.", "Ripe tomatoes on a vine.")
     ]
     assert done.output.warnings == []
+
+
+def test_pictures_that_came_are_not_painted_again_because_one_more_has_to_wait() -> None:
+    class Tired(Painter):
+        def paint(self, brief: Brief, *, count: int, stop: Callable[[], bool]) -> Sequence[Painted | PressroomError]:
+            self.error = EngineBusy("The server takes three a minute.") if self.asked else None
+            return super().paint(brief, count=count, stop=stop)
+
+    other, drawn = Painter("other", error=EngineBusy("This one is busy, too.")), Painter("drawn", failing=[2])
+    tired = Tired("endpoint", failing=[2], is_seen=False)
+    handler = handler_of([Writer("llm")], [tired, other, drawn], [Captioner(says="Two men in suits.")])
+
+    done = carry_out(handler, a_post(image_style="realistic"))
+
+    assert [image.description for image in done.output.images] == [f"Picture {n} by drawn" for n in (0, 0, 1)]
+    assert [count for _, count in tired.asked] == [3, 2]
 
 
 @pytest.mark.parametrize("title", ["On letting go", "Brief History"])

@@ -59,6 +59,9 @@ def test_a_monitor_is_made_watched_changed_and_deleted_by_forms(monitors: Monito
     stranger = sign_in(monitors.service, monitors.database, open_account(monitors.database))
     assert stranger.get(path).status == stranger.post(path, {"action": "delete"}).status == 404
     assert browser.post(path, {"action": "delete"}, token="0" * 64).status == 403
+    wrong = browser.post(path, {"urls": f"{A}\n<b>", "name": "<i>", "every": "day"}).body.decode()
+    assert f"{A}\n&lt;b&gt;</textarea>" in wrong  # a long list would be lost otherwise
+    assert 'value="&lt;i&gt;"' in wrong
     assert browser.post(path, {"action": "delete"}).headers["location"] == ROOT
     assert browser.get(path).status == 404
 

@@ -10,6 +10,7 @@ from uuid import UUID
 import psycopg
 import pytest
 from index_finder import BLOCKED, GONE, HERE, IndexJobs, find
+from index_monitors import Monitors
 from payers import open_account
 
 from capabilities.index_check.providers.causes import UrlUnchecked
@@ -223,12 +224,30 @@ def test_jobs_are_listed_newest_first_and_belong_to_their_account(jobs: IndexJob
     assert [job["id"] for job in listed.json] == [named, second, first]
     assert listed.headers["x-total-count"] == "3"
     assert jobs.get("/indexing/jobs?type=submit").json == []
-    assert jobs.get("/indexing/jobs?limit=0").status == 400
     stranger = open_account(api_database)
     for path in ("", "/urls", "/export"):
         assert jobs.service.get(f"/indexing/jobs/{first}{path}", stranger.api_key).code == "job_not_found"
         assert jobs.service.get(f"/indexing/jobs/{first}{path}").status == 401
     assert jobs.service.post(f"/indexing/jobs/{first}/retry", {}, stranger.api_key).code == "job_not_found"
+
+
+def test_a_page_has_as_many_entries_as_its_documentation_says_and_no_more(jobs: IndexJobs, monitors: Monitors) -> None:
+    job, monitor = jobs.create(HERE).json["job_id"], monitors.create(HERE)["id"]
+    lists = {"jobs": 100, f"jobs/{job}/urls": 1_000, "monitors": 100, f"monitors/{monitor}/changes": 1_000}
+
+    for path, most in lists.items():
+        assert jobs.get(f"/indexing/{path}?limit={most}").status == 200, path
+        for limit in (0, most + 1):
+            refused = jobs.get(f"/indexing/{path}?limit={limit}")
+            assert (refused.status, refused.code) == (400, "parameter_invalid"), path
+
+
+def test_a_body_may_have_32_mebibytes(jobs: IndexJobs) -> None:
+    body = json.dumps({"type": "check", "urls": [HERE]}).encode()
+    size, key = 32 * 2**20, jobs.client.api_key
+
+    assert jobs.service.post_bytes("/indexing/jobs", body.ljust(size), key).status == 201
+    assert jobs.service.post_bytes("/indexing/jobs", body.ljust(size + 1), key).status == 413
 
 
 def test_ten_thousand_urls_are_created_and_exported_in_one_request_each(jobs: IndexJobs) -> None:

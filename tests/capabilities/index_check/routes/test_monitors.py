@@ -91,6 +91,11 @@ def test_an_account_has_as_many_monitors_as_it_may_have(start: Start, client: Pa
         assert {answer.code for answer in made if answer.status == 409} == {"too_many_monitors"}
         hooks = Statement("SELECT count(*) AS n FROM webhook WHERE account_id = %(id)s", {"id": client.account_id})
         assert api_database.run(hooks) == [{"n": 2}]
+        finished = next(answer.json for answer in made if answer.status == 201)
+        finish = "UPDATE index_monitor SET state = 'paused', finished_at = now() WHERE id = %(id)s RETURNING id"
+        api_database.run(Statement(finish, {"id": finished["id"]}))
+        monitors.create(A)
+        assert monitors.send("PATCH", f"/{finished['id']}", {"state": "active"}).code == "too_many_monitors"
 
 
 def test_the_first_job_is_made_at_once_paid_by_the_account_and_asks_anew(monitors: Monitors) -> None:

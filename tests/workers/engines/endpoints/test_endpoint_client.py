@@ -169,6 +169,18 @@ def test_requests_that_wait_behind_one_without_an_answer_do_not_wait_as_long_aga
     assert [type(answer) for answer in answers] == [EndpointAway] * 3
 
 
+def test_one_request_without_an_answer_takes_no_other_away_while_the_server_answers(client: Client) -> None:
+    async def answer(body: Any) -> web.Response:
+        await asyncio.sleep(600 if body["place"] == 0 else 0.25)
+        return web.json_response({})
+
+    with ModelServer({PATH: answer}) as server:
+        calls = [Call(PATH, json={"place": place}) for place in range(7)]
+        first, *others = client(server, slots=2, limit_seconds=1).send(calls)
+    assert isinstance(first, EndpointAway)
+    assert others == [b"{}"] * 6
+
+
 def test_a_server_that_lets_nobody_in_is_told_from_one_that_is_slow(client: Client) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.socket() as first, socket.socket() as second:
         for other in (first, second):

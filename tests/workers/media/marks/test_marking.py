@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 from pathlib import Path
+from typing import IO
 from uuid import uuid4
 
 import c2pa
@@ -15,7 +16,7 @@ from pipeline.errors import NotReady
 from pipeline.marks.identity import Identity, make_identity, operators_identity
 from pipeline.settings import MarkSettings, Settings
 from workers.media.audio.ffmpeg import find_ffmpeg
-from workers.media.marks.marking import FORMATS, SOURCES, Made, Marker, NotMarked
+from workers.media.marks.marking import ASSERTION, FORMATS, SOURCES, Made, Marker, NotMarked
 from workers.media.marks.verifying import verify_file
 
 JOB = uuid4()
@@ -56,20 +57,27 @@ def test_a_file_says_what_made_it_until_it_is_changed(suffix: str, marker: Marke
         assert verify_file(io.BytesIO(changed)).status == "altered", place
 
 
-def test_what_others_sign_is_theirs(tmp_path: Path) -> None:
+def signed_by_others(folder: Path, *more: object) -> IO[bytes]:
+    """Return a picture that another program signed."""
     own = make_identity()
     signer = c2pa.Signer.from_info(c2pa.C2paSignerInfo(c2pa.C2paSigningAlg.ES256, own.certificates, own.key, None))
     foreign = io.BytesIO()
-    action = {
-        "label": "c2pa.actions",
-        "data": {"actions": [{"action": "c2pa.created", "digitalSourceType": SOURCES + "digitalCapture"}]},
-    }
-    manifest = {"claim_generator_info": [{"name": "Camera"}], "format": "image/png", "assertions": [action]}
+    created = {"actions": [{"action": "c2pa.created", "digitalSourceType": SOURCES + "digitalCapture"}]}
+    said = [{"label": "c2pa.actions", "data": created}, *more]
+    manifest = {"claim_generator_info": [{"name": "Camera"}], "format": "image/png", "assertions": said}
     with c2pa.Builder(json.dumps(manifest)) as builder:
-        builder.sign(signer, "image/png", io.BytesIO(plain(".png", tmp_path)), foreign)
-
+        builder.sign(signer, "image/png", io.BytesIO(plain(".png", folder)), foreign)
     foreign.seek(0)
-    found = verify_file(foreign)
+    return foreign
+
+
+@pytest.mark.parametrize("data", [["a list"], "text", 1])
+def test_an_assertion_of_ours_in_no_form_of_ours_is_no_proof(data: object, tmp_path: Path) -> None:
+    assert verify_file(signed_by_others(tmp_path, {"label": ASSERTION, "data": data})).status == "altered"
+
+
+def test_what_others_sign_is_theirs(tmp_path: Path) -> None:
+    found = verify_file(signed_by_others(tmp_path))
     assert (found.status, found.engine, found.is_trusted) == ("foreign", "Camera", False)
 
 
