@@ -150,7 +150,7 @@ class Limits:
 
     #: A longer run ends its process.
     run: timedelta = timedelta(minutes=10)
-    #: So does a run without progress for so long; None: it need not report any.
+    #: So does a run that for so long neither reports progress nor asks whether to stop; None: it need not.
     stall: timedelta | None = None
     deadline: timedelta | None = None
     keep_for: timedelta | None = None

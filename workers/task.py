@@ -68,7 +68,7 @@ class Task(Generic[I_co]):
         self._parts = Parts()
         self._is_stopped = False
         self._beat = Beat(item.lease_id, item.item_id)
-        #: Time of the last progress, in monotonic seconds.
+        #: When the work last moved on, or asked whether to, in monotonic seconds.
         self.moved = time.monotonic()
 
     @cached_property
@@ -77,7 +77,10 @@ class Task(Generic[I_co]):
         return self._model.model_validate(self.item.input)
 
     def is_stopped(self) -> bool:
-        """Return whether the item was cancelled, expired or lost, so that more work is in vain."""
+        """Return whether the item was cancelled, expired or lost, so that more work is in vain.
+
+        Work that asks has not hung, even while it waits for its turn at an engine."""
+        self.moved = time.monotonic()
         return self._is_stopped
 
     def stop(self) -> None:
@@ -164,6 +167,10 @@ class Task(Generic[I_co]):
     def stored(self, key: str) -> bytes:
         """Return an artifact that an earlier attempt stored. Raises Gone, ServiceUnavailable."""
         return self._artifacts.get(key)
+
+    def pieces(self, key: str) -> Iterator[bytes]:
+        """Return the same in pieces, since memory has no room for hours of sound. Raises Gone, ServiceUnavailable."""
+        return self._artifacts.read(key)[1]
 
     def delete(self, keys: Sequence[str]) -> None:
         """Delete artifacts that this item has stored, and that its result does not name. Raises ServiceUnavailable."""

@@ -155,7 +155,8 @@ def in_batches(
                 size = max(1, len(batch) // 2)
                 log.warning("batch halved, out of memory", size=size)
                 continue
-            yield 1, EngineUnavailable(f"The GPU has too little memory for this input: {first_line(error)}")
+            log.warning("item left out, out of memory", reason=first_line(error))
+            yield 1, EngineUnavailable("The GPU has too little memory for this input.")
             start += 1
             continue
         yield size, results

@@ -10,7 +10,10 @@ from typing import Any
 from PIL import Image
 
 from pipeline.errors import NotReady
+from pipeline.log import get_logger
 from workers.engines import EngineUnavailable
+
+log = get_logger(__name__)
 
 #: More threads are hardly faster.
 THREADS = 2
@@ -113,7 +116,8 @@ class Reader:
             return ocr(pixels, use_cls=False)
         except Exception as error:
             # The errors of onnxruntime and OpenCV have no common class.
-            raise ReadingFailed(f"The text in this picture can't be read ({type(error).__name__}: {error}).") from error
+            log.warning("text in a picture not read", exc_info=error)
+            raise ReadingFailed("The text in this picture can't be read.") from error
 
     @cached_property
     def _ocr(self) -> Any:

@@ -39,7 +39,7 @@ class Run:
     tasks: Sequence[Task[Any]]
     limit: timedelta
     started: float
-    #: Longest time without progress; None: no limit.
+    #: Longest time in which nothing moves; None: no limit.
     stall_limit: timedelta | None = None
     is_reported: bool = False
     is_logged: bool = False

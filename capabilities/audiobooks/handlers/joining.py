@@ -23,7 +23,7 @@ from pipeline.errors import Gone
 from pipeline.subtitles.segments import Segment
 from workers.engines import Stopped
 from workers.handler import Task
-from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
+from workers.media.audio.ffmpeg import Ffmpeg, pcm_input
 from workers.media.audio.flac import read_flac
 from workers.media.audio.loudness import loudness, profile
 from workers.media.audio.pcm import SAMPLE_BYTES
@@ -137,8 +137,7 @@ class Joiner:
             taken = ["-map", "0:a", *(["-map", "1:v", *COVER] if cover else [])]
             arguments = [*pcm_input(SAMPLE_RATE), *cover, *taken, *options]
             with self.ffmpeg.start(arguments, stdin=sound.file, stdout=to, time_limit=ENCODING_LIMIT) as run:
-                if not run.wait(self._is_over):
-                    raise FfmpegFailed(f"ffmpeg did not encode a chapter: {run.said()}")
+                run.check(self._is_over)
 
     def _is_over(self) -> bool:
         return self._is_left or self._task.is_stopped()

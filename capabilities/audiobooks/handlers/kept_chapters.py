@@ -60,7 +60,7 @@ class KeptChapters:
         key = self._key(number)
         facts = from_json(self._task.stored(key + FACTS))
         file = tempfile.TemporaryFile(prefix="pressroom-")  # noqa: SIM115
-        file.write(self._task.stored(key + SOUND))
+        file.writelines(self._task.pieces(key + SOUND))
         file.seek(0)
         return JoinedChapter(**facts, file=file)
 

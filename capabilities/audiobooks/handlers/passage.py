@@ -14,6 +14,7 @@ from capabilities.speech.handlers.rendering import SpeechRenderer
 from capabilities.speech.handlers.script import write_script
 from capabilities.speech.handlers.speech import SpeakingHandler, append_all
 from capabilities.speech.handlers.timeline import Timeline
+from pipeline.errors import Gone
 from pipeline.subtitles.segments import Segment
 from workers.engines import malloc
 from workers.engines.resources import Resources
@@ -59,7 +60,7 @@ class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
         with ExitStack() as opened:
             # glibc keeps what networks free, in a process that is never idle.
             opened.callback(malloc.trim)
-            texts = given.parts()
+            texts = given.parts(self.chooser.voices)
             parts: list[SpokenPart] = []
             for number, text in enumerate(texts, start=1):
                 parts.append(self.with_voice(text, lambda speaking: self._speak(task, text, speaking, opened)))  # noqa: B023
@@ -108,7 +109,7 @@ class PassageHandler(SpeakingHandler[PassageInput, SpokenPassage]):
             duration_seconds=seconds,
             voice=first.voice.id,
             engines=tuple(dict.fromkeys(part.speaking.voice.engine for part in parts)),
-            warning=first.warning,
+            warning=" ".join(dict.fromkeys(filter(None, (part.speaking.warning for part in parts)))) or None,
             language=first.language,
             script=task.store(json.dumps(script, ensure_ascii=False).encode(), suffix=".json"),
             **_cover(task, task.input.cover),
@@ -134,4 +135,9 @@ def _copied(task: Task[PassageInput], sound: SpokenPassage) -> Outcome[SpokenPas
 
 
 def _cover(task: Task[PassageInput], cover: str | None) -> dict[str, str]:
-    return {} if cover is None else {"cover": task.store(task.stored(cover), suffix=".jpg")}
+    if cover is None:
+        return {}
+    try:
+        return {"cover": task.store(task.stored(cover), suffix=".jpg")}
+    except Gone:  # its plan has expired; a book reads well without its cover
+        return {}

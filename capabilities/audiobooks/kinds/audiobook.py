@@ -15,6 +15,7 @@ from capabilities.audiobooks.kinds.passages import passages_of, prices_of
 from capabilities.audiobooks.settings import AudiobookSettings
 from capabilities.speech.kinds.fields import (
     CHARACTERS_PER_CREDIT,
+    SPEAKING,
     AudioFile,
     LanguageCode,
     SpokenInput,
@@ -26,7 +27,7 @@ from capabilities.speech.kinds.pauses import PauseInvalid, passages
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import OfferedVoices, offered_voices
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, Answer, FinishedItem, Kind, Limits, NewItem, Origin, Request, Response
+from pipeline.kind import NOT_BLANK, Answer, FinishedItem, Kind, NewItem, Origin, Request, Response
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 from pipeline.settings import Settings
@@ -142,13 +143,14 @@ class PassageInput(SpokenInput):
         """The text without tags and marks."""
         return plain(super().spoken_text)
 
-    def parts(self) -> list["PassageInput"]:
+    def parts(self, voices: OfferedVoices) -> list["PassageInput"]:
         """Return its parts, each with its own voice and language."""
         given = self.model_dump(exclude={"sound", "text"}, exclude_unset=True)
         parts = []
         for part in parts_of(self.text):
             is_tagged = part.voice is not None or part.language is not None
-            own = {"language": part.language, "voice_name": part.voice} if is_tagged else {}
+            language = part.language or (self.language if voices.alias(part.voice) else None)
+            own = {"language": language, "voice_name": part.voice} if is_tagged else {}
             parts.append(PassageInput.model_validate({**given, "text": part.text, **own}))
         return parts
 
@@ -212,7 +214,7 @@ class Audiobook(Kind[AudiobookRequest, PassageInput, SpokenPassage]):
     bulky = frozenset({"chapters"})
     origins: ClassVar[Mapping[str, Origin]] = {"": "synthetic"}
     answer = Answer(model=SpokenBook, receipt=AudiobookCreated, shows_inputs=True)
-    limits = Limits(body_bytes=MAX_BODY_BYTES, slice_size=4)
+    limits = replace(SPEAKING, body_bytes=MAX_BODY_BYTES, slice_size=4)
 
     def configured(self, settings: Settings) -> "Audiobook":
         """Return the kind with the deadline and the retention of the settings."""
@@ -358,8 +360,8 @@ def check_voices(voices: OfferedVoices, request: AudiobookRequest) -> None:
         for part in parts_of(chapter.text):
             named = None if part.voice is None else cast.get(part.voice, part.voice)
             is_tagged = named is not None or part.language is not None
-            voice = (
-                voices.pick(voice_name=named, language=part.language, characters=characters) if is_tagged else narrator
-            )
+            # One of OpenAI's names speaks every language, and another voice its own.
+            own = part.language or (language if voices.alias(named) else None)
+            voice = voices.pick(voice_name=named, language=own, characters=characters) if is_tagged else narrator
             if is_tagged or not is_auto(request.language):
                 check_readable(part.text[:CHECKED_CHARACTERS], voice, voices)

@@ -1,5 +1,6 @@
 """EPUB: the chapters of a book in its reading order, named as its table of contents names them (EPUB 2 and 3)."""
 
+import lzma
 import posixpath
 import zipfile
 import zlib
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 #: Most entries of the archive, and most bytes that they may unpack to: in all, a picture and a document, whose elements
 #: take a hundred times its size.
 MAX_ENTRIES, MAX_UNPACKED, MAX_PICTURE, MAX_DOCUMENT = 10_000, 500 * 2**20, 50 * 2**20, 8 * 2**20
+#: What zipfile raises for archives that are damaged or hostile; a ValueError for a name that is no UTF-8.
+UNREADABLE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, OSError, EOFError, ValueError)
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 #: Obfuscated fonts are not protection of the text.
 FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
@@ -35,7 +38,7 @@ class Archive:
         """Open it. Raises ManuscriptUnreadable."""
         try:
             self._zip = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, NotImplementedError) as error:
+        except UNREADABLE as error:
             raise ManuscriptUnreadable(f"The file is a broken archive: {error}.") from error
         entries = self._zip.infolist()
         unpacked = sum(entry.file_size for entry in entries)
@@ -57,8 +60,8 @@ class Archive:
                 data = entry.read(limit + 1)
         except KeyError:
             raise ManuscriptUnreadable(f"The EPUB lacks its file {name[:100]!r}.") from None
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError) as error:
-            raise ManuscriptUnreadable(f"{name[:100]!r} in the EPUB can't be unpacked: {error}.") from error
+        except UNREADABLE as error:
+            raise ManuscriptUnreadable(f"{name[:100]!r} in the archive can't be unpacked: {error}.") from error
         if len(data) > limit:
             raise ManuscriptUnreadable(f"{name[:100]!r} in the archive has more than {limit / 2**20:,.0f} MB.")
         return data

@@ -4,6 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import IO
 from xml.sax import ContentHandler, SAXException
 
@@ -76,14 +77,16 @@ def read_manuscript(file: IO[bytes], name: str, reads: frozenset[str] = frozense
 def _decoded(data: bytes) -> str:
     if len(data) > MAX_TEXT_BYTES:
         raise ManuscriptUnreadable(f"The text has more than {MAX_TEXT_BYTES / 2**20:.0f} MB. Send it in parts.")
-    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    for encoding in ("utf-16",) if is_utf_16 else ("utf-8-sig", "cp1252", "latin-1"):
+        with suppress(UnicodeDecodeError):
+            text = data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+            break
+    else:
+        text = "\0"
+    if "\0" in text:
         raise ManuscriptUnreadable("The file is not text. Send EPUB, DOCX, HTML, Markdown or plain text.")
-    for encoding in ("utf-8-sig", "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8", "cp1252"):
-        try:
-            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
-        except UnicodeDecodeError:
-            continue
-    return data.decode("latin-1")
+    return text
 
 
 def _without_front_matter(text: str) -> str:

@@ -40,7 +40,8 @@ def keep_mix(task: Task[MusicFields], speech: Track, music: Track, ffmpeg: Ffmpe
     fields = task.input
     cut = [name for name, track in (("audio", speech), ("music", music)) if track.is_cut_short]
     if cut:
-        about["warning"] = f"{' and '.join(cut)}: the file ends before its header says; all of its sound was used."
+        short = f"{' and '.join(cut)}: the file ends before its header says; all of its sound was used."
+        about["warning"] = " ".join(filter(None, (about.get("warning"), short)))
     bed = Bed(
         volume_db=fields.music_volume,
         fade=timedelta(milliseconds=fields.fade_duration),

@@ -13,12 +13,14 @@ from capabilities.speech.kinds.timestamps import SpokenTimes, timed_speech
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, WHOLE, Answer, FinishedItem, NewItem, Origin, Request, Response, Stored
+from pipeline.kind import NOT_BLANK, WHOLE, Answer, FinishedItem, Limits, NewItem, Origin, Request, Response, Stored
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 
 #: The value that asks for the language to be detected.
 AUTO = "auto"
+#: No line takes an engine long, and a text that waits for its turn asks whether to stop.
+SPEAKING = Limits(run=timedelta(hours=24), stall=timedelta(minutes=10))
 #: Characters that one credit buys (docs/api.md, Limits).
 CHARACTERS_PER_CREDIT = 1_000
 
@@ -134,6 +136,8 @@ class SpeechKind:
     max_characters: ClassVar[int]
     longer_routes: ClassVar[Mapping[str, int]] = {}
     origins: ClassVar[Mapping[str, Origin]] = {"": "synthetic"}
+    #: A slow voice takes as long as people do, and texts take turns at it; the deadline ends those that take too long.
+    limits: Limits = SPEAKING
     #: Credits on top of those for the speech.
     more_credits: ClassVar[int] = 0
 

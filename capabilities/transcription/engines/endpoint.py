@@ -80,6 +80,8 @@ class EndpointTranscriber(EndpointEngine, Transcriber):
             told = _segments(document, seconds)
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise AnswerInvalid(self.name, "answered with segments that can't be read") from error
+        if not any(segment.end for segment in told):
+            told = []
         segments = told or [Segment(start=0, end=seconds, text=text.strip())]
         if sum(len(segment.text) for segment in segments) > MOST_CHARACTERS + CHARACTERS_A_SECOND * seconds:
             raise AnswerInvalid(self.name, f"answered with more text than anybody says in {seconds:.0f} s")

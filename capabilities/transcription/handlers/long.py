@@ -1,7 +1,6 @@
 """Long transcription: the same for a resumable upload, or for a recording behind a URL."""
 
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
@@ -46,17 +45,13 @@ class LongTranscriptionHandler(TranscriptionHandler):
     def _downloaded(self, task: Task[RecordingInput], url: str) -> Iterator[IO[bytes]]:
         """Download the recording, and keep it for other attempts: podcasts put other advertisements into each copy."""
 
-        def is_stopped() -> bool:
-            task.moved = time.monotonic()  # a download has limits of its own, and may take longer than a stall
-            return task.is_stopped()
-
         with tempfile.TemporaryFile(prefix="pressroom-") as file:
             download_recording(
                 url,
                 file,
                 self.settings.fetch,
                 max_bytes=self.settings.uploads.max_bytes,
-                stop=is_stopped,
+                stop=task.is_stopped,
             )
             file.seek(0)
             task.keep_upload("audio", file)

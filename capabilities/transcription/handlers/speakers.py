@@ -11,12 +11,15 @@ from capabilities.transcription.engines.speakers.turns import Turn, find_turns
 from capabilities.transcription.handlers.progress import Transcribed
 from capabilities.transcription.kinds.transcription import RecordingInput
 from pipeline.errors import InvalidRequest, NotReady, PressroomError
+from pipeline.log import get_logger
 from pipeline.subtitles.subtitles import places_of
 from workers.engines.resources import Resources
 from workers.handler import Task
 from workers.media.audio.track import Track
 from workers.models.fetching import fetch
 from workers.models.store import ModelStore
+
+log = get_logger(__name__)
 
 MODEL = "resemblyzer"
 #: A change of speakers within a segment counts if the one who interrupts says at least so many words, or for so many
@@ -52,10 +55,11 @@ class Speakers:
                     if folder is None:
                         raise NotReady("It may not be downloaded by itself here.")
                     self._encoder = VoiceEncoder(folder)
-                except PressroomError as error:
+                except PressroomError as error:  # it may name a path, which is not for callers
+                    log.warning("speakers not told apart", model=MODEL, reason=error.message)
                     raise SpeakersNotAvailable(
-                        f"The model {MODEL}, which tells voices apart, is not here. {error.message} Let the operator"
-                        f" run `pressroom models fetch {MODEL}`, or leave out diarize."
+                        f"The model {MODEL}, which tells voices apart, is not here. Let the operator run `pressroom"
+                        f" models fetch {MODEL}`, which says what is wrong, or leave out diarize."
                     ) from error
             return self._encoder
 

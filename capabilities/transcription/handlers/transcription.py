@@ -216,13 +216,8 @@ class ListeningHandler(Handler[RecordingInput, O], Generic[O]):
         if listened.engine.tells_changes:
             how |= {"language": task.input.language, "likely": transcribed.language}
         start, latest = window.start / SAMPLE_RATE, track.duration.total_seconds()
-
-        def is_stopped() -> bool:
-            _report(task, track, start)  # waiting for the engine must not count as a stall
-            return task.is_stopped()
-
         with (
-            nullcontext() if listened.engine.is_remote else self._lock.unless(is_stopped),
+            nullcontext() if listened.engine.is_remote else self._lock.unless(task.is_stopped),
             listened.engine.listen(
                 track.read(window.start, len(window)),
                 timed=task.input.is_timed,
@@ -268,7 +263,7 @@ class TranscriptionHandler(ListeningHandler[TranscriptFile]):
                 is_translated=wanted.task == "translate",
                 is_cut_short=listened.track.is_cut_short,
                 is_diarized=wanted.speakers is not None,
-                is_timed=wanted.is_timed,
+                is_timed=wanted.is_timed or bool(wanted.granularities),
             )
             form = wanted.response_format
             artifact = task.store(rendered(transcript, wanted, transcribed.segments).encode(), suffix=ENDINGS[form])

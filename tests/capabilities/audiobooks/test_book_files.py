@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from capabilities.audiobooks.handlers.joining import FRAME, HEAD, SAMPLE_RATE
 from capabilities.audiobooks.handlers.passage import PassageHandler
 from capabilities.audiobooks.kinds.audiobook import PassageInput, SpokenPassage
 from capabilities.audiobooks.kinds.book_file import BookFileInput, BookFormat, BookPart, MadeBook, beyond_acx
+from pipeline.errors import Gone
 from pipeline.settings import Settings
 from workers.engines.resources import Resources
 from workers.media.marks.verifying import verify_file
@@ -40,7 +42,13 @@ class Store(GivenTask):
         self.kept = stored
 
     def stored(self, key: str) -> bytes:
+        assert not key.endswith(".sound")  # hours of it: it is read in pieces
+        if key not in self.kept:
+            raise Gone("It has expired.")
         return self.kept[key]
+
+    def pieces(self, key: str) -> Iterator[bytes]:
+        yield self.kept[key]
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +106,15 @@ def test_a_passage_has_its_sentences_with_their_times_whoever_speaks_them(spoken
     assert times[-1] <= first.duration_seconds + 0.001  # they are rounded
     assert "<voice" not in told["text"]
     assert second.duration_seconds > 2
+
+
+def test_a_passage_warns_of_each_part_and_is_spoken_without_a_cover_that_has_expired() -> None:
+    handler = PassageHandler(Resources(Settings(synthesis={"engines": "hibari,espeak"})))
+    handler.setup()
+    text = 'One. <voice name="Heart">Two, three, four 五 and six.</voice>'
+    (done,) = handler.run([Store(PassageInput(text=text, voice_name="en-GB", chapter=1, cover="old.jpg"), {})])
+    assert "can't read Chinese letters and leaves them out" in done.output.warning
+    assert done.output.cover is None
 
 
 def test_loudness_is_as_it_was_asked_for(resources: Resources, spoken: Any) -> None:

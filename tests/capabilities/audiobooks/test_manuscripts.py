@@ -62,6 +62,14 @@ def word(**files: str | bytes) -> bytes:
     return packed.getvalue()
 
 
+def damaged(method: int) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("META-INF/container.xml", CONTAINER)
+    data = packed.getvalue()
+    return data[:65] + bytes(20) + data[85:]
+
+
 def read(data: bytes | str, name: str = "book") -> Manuscript:
     return read_manuscript(io.BytesIO(data.encode() if isinstance(data, str) else data), name)
 
@@ -211,6 +219,10 @@ xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://ww
         (b"\xd0\xcf\x11\xe0old", "Save it as DOCX"),
         (b"PK\x03\x04 broken", "broken archive"),
         (b"\0\1\2binary", "not text"),
+        ("cut off".encode("utf-16")[:-1], "not text"),
+        (b"\xff\xfea\0\0\0", "not text"),
+        (book(é="x").replace("é".encode(), b"\xff\xff"), "broken archive"),
+        (damaged(zipfile.ZIP_LZMA), "can't be unpacked"),
         (b"", "no text"),
         ("<html>" + "<div>" * 5_000 + "Deep.", "HTML in the manuscript can't be read to its end"),
         ("<html>" + "<p>a" * 400_001, "400,002 tags"),
@@ -232,6 +244,10 @@ xmlns="http://www.w3.org/2001/04/xmlenc#"><EncryptionMethod Algorithm="http://ww
         "doc",
         "cut",
         "binary",
+        "utf16-cut",
+        "utf16-nul",
+        "name",
+        "lzma",
         "empty",
         "nested",
         "tags",

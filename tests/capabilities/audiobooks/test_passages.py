@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from capabilities.audiobooks.kinds.audiobook import Audiobook, PassageInput, SpokenPassage
 from capabilities.audiobooks.kinds.passages import PASSAGE_CHARACTERS, passages_of, prices_of
 from capabilities.audiobooks.routes.books import priced
+from capabilities.speech.voices.offered_voices import OfferedVoices
 from pipeline.kind import FinishedItem
+from pipeline.offers.offers import Offers
 
 WORDS = st.lists(
     st.sampled_from(["word", "sentence.", "Ende!", "\n\n", "長い文。", "x" * 2_500]), min_size=1, max_size=900
@@ -43,6 +45,13 @@ def test_a_passage_ends_with_a_sentence_where_it_can() -> None:
     assert first.endswith("here.")
     assert len(first) > PASSAGE_CHARACTERS - 30
     assert second.startswith("One")
+
+
+def test_one_of_openais_names_speaks_the_language_of_its_passage_and_another_voice_its_own() -> None:
+    text = 'Guten Tag. <voice name="nova">Hallo!</voice> <voice name="en-GB">Hello!</voice>'
+    passage = PassageInput(text=text, chapter=1, language="de")
+    found = passage.parts(OfferedVoices(Offers()))
+    assert [(part.voice_name, part.language) for part in found] == [(None, "de"), ("nova", "de"), ("en-GB", None)]
 
 
 def test_a_voice_that_spoke_in_place_of_another_is_told() -> None:

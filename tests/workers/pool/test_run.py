@@ -327,13 +327,16 @@ def test_a_hung_item_is_failed_as_timed_out_and_ends_its_process(pool: Pool, mon
     assert hung.error["code"] == "timed_out"
 
 
-def test_an_item_that_stands_still_is_failed_and_one_that_moves_may_take_its_time(pool: Pool, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("move_on", [lambda task: task.progress(1, 2), lambda task: task.is_stopped()])
+def test_an_item_that_stands_still_is_failed_and_one_that_moves_may_take_its_time(
+    pool: Pool, monkeypatch: Any, move_on: Any
+) -> None:
     # Time for a busy machine to stand still itself, between two steps of what moves.
     monkeypatch.setattr(MadeUp, "limits", Limits(stall=timedelta(seconds=3)))
 
     def move(tasks: Any) -> Any:
-        for step in range(35):
-            tasks[0].progress(step, 35)
+        for _ in range(35):
+            move_on(tasks[0])
             time.sleep(0.1)
         return DONE
 

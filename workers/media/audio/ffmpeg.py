@@ -13,8 +13,11 @@ from datetime import timedelta
 from typing import IO
 
 from pipeline.errors import NotReady, PressroomError
+from pipeline.log import get_logger
 from pipeline.settings import Settings
 from workers.engines import Stopped, never
+
+log = get_logger(__name__)
 
 #: For every run: no questions, no progress, only errors.
 QUIET = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "error")
@@ -151,11 +154,11 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
             raise self._failure()
         return succeeded
 
-    def check(self) -> None:
-        """Close its standard input, and wait for its end. Raises FfmpegFailed."""
+    def check(self, stop: Callable[[], bool] = never) -> None:
+        """Close its standard input, and wait for its end. Raises FfmpegFailed, Stopped."""
         if self._process.stdin is not None:
             self.end_input()
-        if not self.wait():
+        if not self.wait(stop):
             raise self._failure()
 
     def said(self) -> str:
@@ -193,7 +196,8 @@ class FfmpegRun(contextlib.AbstractContextManager["FfmpegRun"]):
     def _failure(self) -> FfmpegFailed:
         if self._timed_out:
             return FfmpegFailed(f"ffmpeg was stopped after {self._time_limit.total_seconds():.0f} s.")
-        return FfmpegFailed(f"ffmpeg ended with status {self._process.wait()}: {self.said() or 'no message'}")
+        log.warning("ffmpeg failed", status=self._process.wait(), said=self.said())
+        return FfmpegFailed(f"ffmpeg ended with status {self._process.wait()}; the log says why.")
 
 
 def _has_fd_protocol(path: str) -> bool:

@@ -113,10 +113,7 @@ class NeuralSynthesizer(Synthesizer):
         """Load the preferred voice before anyone waits for it. Raises NotReady."""
         if self.is_lazy:
             return
-        try:
-            self._voice(next(iter(self._offered)))
-        except EngineUnavailable as error:
-            raise NotReady(error.message) from error
+        self._voice(next(iter(self._offered)))
 
     def watch(self, on_change: Callable[[], None]) -> None:
         """Call `on_change`, from any thread, whenever an offered voice turns out to be damaged."""
@@ -178,10 +175,14 @@ class NeuralSynthesizer(Synthesizer):
         """Return the text as sound. `stop` is called before each sentence.
 
         Raises EngineUnavailable, NothingToSpeak, Stopped."""
-        return speak(self._voice(voice), text, speed=speed, pitch=pitch, turns=self._turns, stop=stop)
+        try:
+            loaded = self._voice(voice)
+        except NotReady as error:
+            raise EngineUnavailable(f"The voice {voice} can't be loaded; the service's log says why.") from error
+        return speak(loaded, text, speed=speed, pitch=pitch, turns=self._turns, stop=stop)
 
     def _voice(self, voice: str) -> NeuralVoice:
-        """Return a loaded voice. The others wait while one is loaded, which takes about a second."""
+        """Return a loaded voice. The others wait while one is loaded, which takes about a second. Raises NotReady."""
         try:
             with self._guard:
                 if voice not in self._loaded:
@@ -190,10 +191,10 @@ class NeuralSynthesizer(Synthesizer):
                         self._loaded.popitem(last=False)
                 self._loaded.move_to_end(voice)
                 return self._loaded[voice]
-        except NotReady as error:
+        except NotReady:
             # Outside the lock: a watcher asks for the voices.
             self._on_change()
-            raise EngineUnavailable(f"The voice {voice} can't be loaded: {error.message}") from error
+            raise
 
     def _load(self, voice: str) -> NeuralVoice:
         """Load a voice. After a failure it is not offered until the next refresh. Raises NotReady."""

@@ -1,14 +1,19 @@
 """A text that is too long for its route, what a text costs, and the bounds and defaults of the fields beside it."""
 
+from datetime import timedelta
+
 import pytest
 from pydantic import ValidationError
 
-from capabilities.speech.kinds.batch import SpeechBatchRequest
+from capabilities.audiobooks.kinds.audiobook import Audiobook
+from capabilities.speech.kinds.batch import SpeechBatch, SpeechBatchRequest
 from capabilities.speech.kinds.fields import SpokenRequest, TextTooLong
 from capabilities.speech.kinds.music import SpeechWithMusic, SpeechWithMusicRequest
 from capabilities.speech.kinds.speech import Speech, SpeechRequest
-from capabilities.speech.kinds.stream import SpeechStreamRequest
+from capabilities.speech.kinds.stream import SpeechStream, SpeechStreamRequest
+from pipeline.kind import AnyKind
 from pipeline.offers.offers import Offers
+from workers.media.audio.encoding import encoded_stream
 
 
 @pytest.mark.parametrize(
@@ -25,6 +30,12 @@ def test_each_started_thousand_characters_cost_a_credit_and_music_one_more(lengt
 
     assert [item.price for item in Speech().items(SpeechRequest(text=text))] == [credits]
     assert [item.price for item in SpeechWithMusic().items(SpeechWithMusicRequest(text=text))] == [credits + 1]
+
+
+@pytest.mark.parametrize("kind", [Speech(), SpeechBatch(), SpeechStream(), SpeechWithMusic(), Audiobook()])
+def test_a_voice_as_slow_as_people_may_speak_the_longest_text_and_a_hung_one_ends(kind: AnyKind) -> None:
+    assert min(kind.limits.run, encoded_stream.TIME_LIMIT) > timedelta(seconds=50_000 / 10)
+    assert kind.limits.stall == timedelta(minutes=10)
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,12 @@ def test_a_server_without_times_gives_its_text_as_one_segment(engine: Engine) ->
         with engine(server).listen(SECOND, language="en", timed=True) as found:
             assert not found.has_times
         assert len(server.paths()) == 5
+    untimed = {"text": "Hello. Bye.", "segments": [{"text": "Hello."}, {"text": "Bye."}]}
+    with (
+        ModelServer({"/audio/transcriptions": untimed}) as server,
+        engine(server).listen(SECOND, language="en", timed=True) as found,
+    ):
+        assert ([one.text for one in found.segments], found.has_times) == (["Hello. Bye."], False)
 
 
 def test_a_server_that_names_no_language_has_it_told_by_its_text(engine: Engine) -> None:

@@ -1,6 +1,7 @@
 """Speakers of segments, and how the forms of a transcript tell it."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,13 +10,16 @@ from capabilities.transcription.engines import HeardSegment
 from capabilities.transcription.engines.speakers.turns import Turn
 from capabilities.transcription.handlers.delivery import render, rendered, transcript_of
 from capabilities.transcription.handlers.progress import Transcribed
-from capabilities.transcription.handlers.speakers import near, split
+from capabilities.transcription.handlers.speakers import MODEL, Speakers, SpeakersNotAvailable, near, split
 from capabilities.transcription.kinds.transcription import (
     RecordingInput,
     Transcription,
     TranscriptionRequest,
 )
+from pipeline.errors import NotReady
+from pipeline.settings import Settings
 from pipeline.subtitles.segments import Word
+from workers.engines.resources import Resources
 
 TURNS = [Turn(0, 2, 0), Turn(2, 5, 1), Turn(5.5, 9, 0)]
 
@@ -87,3 +91,14 @@ def test_forms_without_diarize_are_as_they_were() -> None:
 def test_people_are_counted_unless_their_number_is_sent(sent: dict[str, Any], speakers: int | None) -> None:
     (item,) = Transcription().items(TranscriptionRequest(**sent))
     assert item.input.speakers == speakers
+
+
+def test_who_asks_for_speakers_in_vain_gets_a_remedy_and_no_path_of_the_machine() -> None:
+    def folder(_: object) -> None:
+        raise NotReady("[Errno 13] Permission denied: '/home/press/models'")
+
+    speakers, store = Speakers(Resources(Settings())), SimpleNamespace(catalogue={MODEL: None}, folder=folder)
+    speakers._store = store  # type: ignore[assignment]
+    with pytest.raises(SpeakersNotAvailable, match="pressroom models fetch resemblyzer") as refused:
+        speakers.load()
+    assert "/home" not in refused.value.message

@@ -15,7 +15,6 @@ import pytest
 from waiting import wait_for
 
 from capabilities.transcription.engines import SAMPLE_RATE, Recognition
-from capabilities.transcription.handlers import long
 from capabilities.transcription.handlers.delivery import TIMES_ESTIMATED
 from capabilities.transcription.handlers.progress import SUFFIX
 from capabilities.transcription.handlers.stream import TranscriptionStreamHandler
@@ -128,12 +127,14 @@ class Item:
         self.store_of: dict[str, bytes] = {}
         self.lease = "first"
         self.is_cancelled = False
+        self.asked = 0
         self.seen: list[tuple[float, float]] = []
         self.saves = 0
         self.refused: set[str] = set()
         self.balance = 10_000
 
     def is_stopped(self) -> bool:
+        self.asked += 1
         return self.is_cancelled
 
     def progress(self, done: float, total: float, **_: object) -> None:
@@ -250,9 +251,14 @@ def test_a_file_that_breaks_off_is_told_in_a_warning() -> None:
 def test_estimated_times_are_told_where_times_are_shown() -> None:
     engine = Listener()
     engine.has_times = False
-    told = {form: carry_out(handler(engine), Item(wav(1), form=form))[0].output.warning for form in ("srt", "text")}
 
-    assert told == {"srt": TIMES_ESTIMATED, "text": None}
+    def warning(form: str, *granularities: str) -> str | None:
+        item = Item(wav(1), form=form)
+        item.input = item.input.model_copy(update={"granularities": granularities})
+        return carry_out(handler(engine), item)[0].output.warning
+
+    assert warning("srt") == warning("openai_verbose_json", "segment") == TIMES_ESTIMATED
+    assert warning("text") is warning("openai_json") is None
 
 
 def test_nobody_speaking_is_an_empty_text_of_an_unknown_language() -> None:
@@ -467,7 +473,9 @@ def test_who_waits_for_a_turn_is_not_taken_for_hung_and_leaves_when_cancelled() 
     assert has_begun.wait(PATIENCE)
     second = threading.Thread(target=run_quietly, args=(made, waiting))
     second.start()
-    wait_for(lambda: len(waiting.seen) >= 3)
+    wait_for(lambda: made._lock._waiting)
+    before = waiting.asked
+    wait_for(lambda: waiting.asked >= before + 2)
     waiting.is_cancelled = True
     second.join(PATIENCE)
 
@@ -527,15 +535,3 @@ def test_a_recording_waits_while_an_operator_has_paused_the_only_engine() -> Non
     for language in (None, "de"):
         with pytest.raises(EngineBusy):
             handler().run([Item(wav(1), language=language)])  # type: ignore[list-item]
-
-
-def test_a_download_that_goes_on_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
-    item: Any = Item(b"")
-    item.moved, item.keep_upload = 0.0, lambda field, file: None
-    stops: list[bool] = []
-    monkeypatch.setattr(long, "download_recording", lambda *_, stop, max_bytes: stops.append(stop()))
-    made: Any = long.LongTranscriptionHandler(Resources(Settings()), family=Engines())  # type: ignore[arg-type]
-
-    with made._downloaded(item, "https://example.org/episode.mp3"):
-        assert stops == [False]
-        assert item.moved > 0

@@ -42,6 +42,13 @@ def test_a_run_past_its_time_is_ended_and_says_so(ffmpeg):
         run.check()
 
 
+def test_its_message_with_the_paths_of_the_machine_is_for_the_log(ffmpeg):
+    with start(ffmpeg, ["-i", "/gone/a.wav", "-f", "null", "-"]) as run, pytest.raises(FfmpegFailed) as failed:
+        run.check()
+
+    assert "/gone" not in failed.value.message
+
+
 def test_a_run_ends_when_its_process_is_killed(ffmpeg):
     if not ffmpeg.tether:
         pytest.skip("no setpriv that sets a parent's death signal")

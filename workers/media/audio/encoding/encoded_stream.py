@@ -5,10 +5,13 @@ import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from datetime import timedelta
 
-from workers.media.audio.encoding.encodings import MP3, TIME_LIMIT
+from workers.media.audio.encoding.encodings import MP3
 from workers.media.audio.ffmpeg import Ffmpeg, FfmpegFailed, pcm_input
 
+#: The encoder lives while its sound is made, which takes a slow voice an hour.
+TIME_LIMIT = timedelta(hours=24)
 #: Most bytes of a piece; ffmpeg writes single frames (26 ms, 418 bytes of MP3).
 PIECE_BYTES = 16_384
 

@@ -258,10 +258,7 @@ def test_a_picture_that_the_reader_chokes_on_fails_alone() -> None:
     (result,) = Basic(Choking()).caption([CaptionRequest(as_file(drawn.plain()), ("short",), "en")])
 
     assert isinstance(result, ReadingFailed)
-    assert (result.code, result.message) == (
-        "engine_failed",
-        "The text in this picture can't be read (ArithmeticError: a kernel gave up).",
-    )
+    assert (result.code, result.message) == ("engine_failed", "The text in this picture can't be read.")
 
 
 def test_who_stops_waits_for_a_picture_at_most(basic: Basic) -> None:
