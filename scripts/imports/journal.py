@@ -79,8 +79,8 @@ class Earlier:
             #: Identifies this run, also after a stop.
             self.digest = hashlib.file_digest(opened, "sha256").hexdigest()
 
-    def rows(self, columns: Sequence[str]) -> Iterator[Sequence[str]]:
-        """Yield each row's last cells, the results. Raises InvalidRequest for other columns."""
+    def rows(self, columns: Sequence[str]) -> Iterator[tuple[tuple[str, ...], Sequence[str]]]:
+        """Yield each row's own cells and its last ones, the results. Raises InvalidRequest for other columns."""
         with self._file.open(encoding="utf-8", newline="") as opened:
             lines = csv.reader(opened)
             ours = next(lines, [])[-len(columns) :]
@@ -88,7 +88,7 @@ class Earlier:
             if len(ours) < len(columns) or not all(map(_is_ours, ours, columns)):
                 raise InvalidRequest(f"{self._file} has other columns than this release writes. Leave out --again.")
             for line in lines:
-                yield line[-len(columns) :]
+                yield tuple(line[: -len(columns) - 1]), line[-len(columns) :]
 
     def set_aside(self) -> None:
         """Move the results aside for new ones."""

@@ -128,9 +128,12 @@ class UrlImport(Import):
     def _read_earlier(self) -> None:
         if self._earlier is None or self._known:
             return
-        rows = (row for batch in self._batches.read() for row in batch.rows)
-        for row, cells in zip(rows, self._earlier.rows(self.columns), strict=False):
-            if self.is_answered(cells):
+        # By a row's own cells, as rows may have been mended, added or moved since; their hashes take less memory.
+        earlier = {hash(theirs): cells for theirs, cells in self._earlier.rows(self.columns)}
+        columns = self.columns_with(())
+        for row in (row for batch in self._batches.read() for row in batch.rows):
+            cells = earlier.get(hash(tuple(columns.row(row))))
+            if cells and self.is_answered(cells):
                 self._known[self.question_of(row)] = cells
 
     def _journal(self) -> Journal:

@@ -250,9 +250,13 @@ def test_again_keeps_answers_and_asks_anew_for_the_rows_without_one(tmp_path: Pa
         asked = len(IndexingService.jobs)
         second = run(address, again=True)
         (job,) = IndexingService.jobs[asked:]
+        file.write_text(file.read_text().replace("url\n", "url\nhttps://e.example/blocked/new\n"))
+        third = run(address, again=True)
 
     assert job == ["https://e.example/blocked"]
     assert [row[2] for row in first] == [row[2] for row in second] == ["status", "done", "failed", "done"]
+    assert IndexingService.jobs[-1] == ["https://e.example/blocked/new", "https://e.example/blocked"]
+    assert [row[2] for row in third] == ["status", "failed", "done", "failed", "done"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["urls.csv", "urls.results.csv"]
 
 
