@@ -28,6 +28,13 @@ class Journal:
         if file.exists():
             self._read()
 
+    @property
+    def written(self) -> tuple[int, int]:
+        """The number of batches whose results are written, and the size of the results in bytes."""
+        steps = [step for step in self.steps if "size" in step]
+        # The last alone counts: results that were lost are written again from the first batch.
+        return (steps[-1]["batch"] + 1, steps[-1]["size"]) if steps else (0, 0)
+
     def note(self, **step: Any) -> None:
         """Write a step; the first begins the journal."""
         if not self.file.exists():

@@ -103,13 +103,13 @@ class UrlImport(Import):
             self._earlier.set_aside()
         elif not journal.steps:
             self._refuse_other_results()
-        written = [step["size"] for step in journal.steps if "size" in step]
-        if written and not self._has_results(written[-1]):
-            written = []  # the results were lost; they are read again from the paid jobs
+        number, size = journal.written
+        if not self._has_results(size):
+            number = size = 0  # the results were lost; they are read again from the paid jobs
         batches = self._batches.read()
-        done = (row for batch in islice(batches, len(written)) for row in batch.rows)
+        done = (row for batch in islice(batches, number) for row in batch.rows)
         total = self._total or self.estimate().rows
-        with progress_bar() as bar, self._output(written[-1] if written else 0) as output:
+        with progress_bar() as bar, self._output(size) as output:
             shown = bar.add_task(self.doing, total=total, completed=self._restore(output, done))
             async with AsyncPressroom(key, url=url, patience=PATIENCE) as client:
                 async for batch, job_id in self._jobs(client, batches, journal):
