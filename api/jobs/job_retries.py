@@ -1,6 +1,7 @@
 """Job retries: what an ended job did not deliver is asked for again, as a new job."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import falcon.asgi
 
@@ -68,6 +69,7 @@ async def retry_job(
         api_key_id=caller.api_key_id,
         request_id=context.request_id,
         idempotency_key=idempotency_key,
+        idempotency_window=timedelta(hours=services.settings.limits.idempotency_hours),
         joins_open=True,
     )
     order = Order(caller, kind.counts_again(len(submission.items)), kind.queue, submission)

@@ -226,10 +226,11 @@ class OneUpload(TusResource):
                 take(len(chunk))
                 buffer += chunk
                 if len(buffer) >= PART_BYTES or time.monotonic() - began > PART_SECONDS:
-                    upload = await self._keep(account_id, upload, bytes(buffer))
+                    upload = await asyncio.shield(self._keep(account_id, upload, bytes(buffer)))
                     take(-len(buffer))
                     buffer, began = bytearray(), time.monotonic()
-            return await self._keep(account_id, upload, bytes(buffer)) if buffer else upload
+            # Shielded: a second after its client has left, a request is cancelled, and what arrived would not count.
+            return await asyncio.shield(self._keep(account_id, upload, bytes(buffer))) if buffer else upload
 
     async def _keep(self, account_id: UUID, upload: ResumableUpload, content: bytes) -> ResumableUpload:
         """Write a part, and count it. If that raises, the part stays: a broken connection may have hidden its count."""

@@ -89,3 +89,13 @@ def open_session(
         timeout=aiohttp.ClientTimeout(total=None, connect=settings.connect_seconds, sock_read=settings.stall_seconds),
         trust_env=False,
     )
+
+
+async def read_most(answer: aiohttp.ClientResponse, most: int) -> bytes:
+    """Return an answer's body, or a little more than the first `most` bytes of it."""
+    body = bytearray()
+    async for chunk in answer.content.iter_any():
+        body += chunk
+        if len(body) > most:
+            break
+    return bytes(body)

@@ -24,7 +24,7 @@ from yarl import URL
 
 from pipeline.database import Statement
 from pipeline.downloads.addresses import Reach
-from pipeline.downloads.connecting import open_session, plain_socket
+from pipeline.downloads.connecting import open_session, plain_socket, read_most
 from pipeline.downloads.failures import failure_of
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.errors import Forbidden, ServiceUnavailable
@@ -186,13 +186,11 @@ class Provider:
         target, method = self._target(url), "GET" if form is None else "POST"
         try:
             async with session.request(method, target, data=form, headers=headers, allow_redirects=False) as answer:
-                body, status = bytearray(), answer.status
-                async for chunk in answer.content.iter_any():
-                    body += chunk
-                    if len(body) > MOST_BYTES:
-                        raise ProviderRefused(f"{shown(url)} answers with more than {MOST_BYTES:,} bytes.")
+                body, status = await read_most(answer, MOST_BYTES), answer.status
         except (aiohttp.ClientError, OSError) as error:
             raise ProviderAway(f"{self.name} can't be asked. {failure_of(error, shown(url)).message}") from error
+        if len(body) > MOST_BYTES:
+            raise ProviderRefused(f"{shown(url)} answers with more than {MOST_BYTES:,} bytes.")
         if status >= 500 or 300 <= status < 400:
             raise ProviderAway(f"{shown(url)} answers with HTTP {status}.")
         try:

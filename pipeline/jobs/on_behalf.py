@@ -69,7 +69,7 @@ def raise_refusal(submitted: Submitted, submission: Submission) -> None:
             raise KeyCreditsUsed(required=submitted.required, remaining=submitted.available or 0)
         case "conflict":
             raise Unprocessable(
-                "This Idempotency-Key was sent with another body before; use a new one for a new request.",
+                "This Idempotency-Key was sent with another request before; use a new one, also to retry a job.",
                 code="idempotency_key_reused",
                 field="Idempotency-Key",
             )

@@ -83,18 +83,22 @@ class MailSending:
 
     def _send_all(self, database: Database, mails: list[Mail]) -> None:
         left = mails.copy()
-        try:
-            with MailServer(self._mail) as server:
-                while left:
-                    mail = left[0]
-                    error, is_final = self._try(server, mail)
-                    state = database.run(report_mail(mail, error, is_final=is_final))
-                    left.pop(0)
-                    log.info("mail sent", mail=str(mail.id), attempts=mail.attempts, state=state)
-        except (OSError, smtplib.SMTPException) as error:  # of the connection: no mail is to blame
-            log.warning("mail server not reached", error=str(error), mails=len(left))
-            for mail in left:
-                database.run(report_mail(mail, f"{self._mail.host} did not take it: {error}"))
+        while left:
+            put_off = len(left)
+            try:
+                with MailServer(self._mail) as server:
+                    put_off = 1  # if the server hangs up; the others go by another connection
+                    while left:
+                        mail = left[0]
+                        error, is_final = self._try(server, mail)
+                        state = database.run(report_mail(mail, error, is_final=is_final))
+                        left.pop(0)
+                        log.info("mail sent", mail=str(mail.id), attempts=mail.attempts, state=state)
+            except (OSError, smtplib.SMTPException) as error:  # of the connection
+                log.warning("mail server not reached", error=str(error), mails=put_off)
+                for mail in left[:put_off]:
+                    database.run(report_mail(mail, f"{self._mail.host} did not take it: {error}"))
+                del left[:put_off]
 
     def _try(self, server: MailServer, mail: Mail) -> tuple[str | None, bool]:
         """Send a mail; return why it was not taken, and whether trying again is in vain.

@@ -28,6 +28,13 @@ class Journal:
         if file.exists():
             self._read()
 
+    @property
+    def written(self) -> tuple[int, int]:
+        """The number of batches whose results are written, and the size of the results in bytes."""
+        steps = [step for step in self.steps if "size" in step]
+        # The last alone counts: results that were lost are written again from the first batch.
+        return (steps[-1]["batch"] + 1, steps[-1]["size"]) if steps else (0, 0)
+
     def note(self, **step: Any) -> None:
         """Write a step; the first begins the journal."""
         if not self.file.exists():
@@ -79,8 +86,8 @@ class Earlier:
             #: Identifies this run, also after a stop.
             self.digest = hashlib.file_digest(opened, "sha256").hexdigest()
 
-    def rows(self, columns: Sequence[str]) -> Iterator[Sequence[str]]:
-        """Yield each row's last cells, the results. Raises InvalidRequest for other columns."""
+    def rows(self, columns: Sequence[str]) -> Iterator[tuple[tuple[str, ...], Sequence[str]]]:
+        """Yield each row's own cells and its last ones, the results. Raises InvalidRequest for other columns."""
         with self._file.open(encoding="utf-8", newline="") as opened:
             lines = csv.reader(opened)
             ours = next(lines, [])[-len(columns) :]
@@ -88,7 +95,7 @@ class Earlier:
             if len(ours) < len(columns) or not all(map(_is_ours, ours, columns)):
                 raise InvalidRequest(f"{self._file} has other columns than this release writes. Leave out --again.")
             for line in lines:
-                yield line[-len(columns) :]
+                yield tuple(line[: -len(columns) - 1]), line[-len(columns) :]
 
     def set_aside(self) -> None:
         """Move the results aside for new ones."""

@@ -103,13 +103,13 @@ class UrlImport(Import):
             self._earlier.set_aside()
         elif not journal.steps:
             self._refuse_other_results()
-        written = [step["size"] for step in journal.steps if "size" in step]
-        if written and not self._has_results(written[-1]):
-            written = []  # the results were lost; they are read again from the paid jobs
+        number, size = journal.written
+        if not self._has_results(size):
+            number = size = 0  # the results were lost; they are read again from the paid jobs
         batches = self._batches.read()
-        done = (row for batch in islice(batches, len(written)) for row in batch.rows)
+        done = (row for batch in islice(batches, number) for row in batch.rows)
         total = self._total or self.estimate().rows
-        with progress_bar() as bar, self._output(written[-1] if written else 0) as output:
+        with progress_bar() as bar, self._output(size) as output:
             shown = bar.add_task(self.doing, total=total, completed=self._restore(output, done))
             async with AsyncPressroom(key, url=url, patience=PATIENCE) as client:
                 async for batch, job_id in self._jobs(client, batches, journal):
@@ -128,9 +128,12 @@ class UrlImport(Import):
     def _read_earlier(self) -> None:
         if self._earlier is None or self._known:
             return
-        rows = (row for batch in self._batches.read() for row in batch.rows)
-        for row, cells in zip(rows, self._earlier.rows(self.columns), strict=False):
-            if self.is_answered(cells):
+        # By a row's own cells, as rows may have been mended, added or moved since; their hashes take less memory.
+        earlier = {hash(theirs): cells for theirs, cells in self._earlier.rows(self.columns)}
+        columns = self.columns_with(())
+        for row in (row for batch in self._batches.read() for row in batch.rows):
+            cells = earlier.get(hash(tuple(columns.row(row))))
+            if cells and self.is_answered(cells):
                 self._known[self.question_of(row)] = cells
 
     def _journal(self) -> Journal:

@@ -10,7 +10,7 @@ import aiohttp
 
 from capabilities.sites.connectors.trouble import SiteTrouble
 from pipeline.downloads.addresses import Reach
-from pipeline.downloads.connecting import open_session, plain_socket
+from pipeline.downloads.connecting import open_session, plain_socket, read_most
 from pipeline.downloads.failures import REMEDY, failure_of, read_retry_after
 from pipeline.downloads.targets import REDIRECTS, Refused, read_target, shown
 from pipeline.settings.fields import FetchSettings
@@ -74,11 +74,7 @@ class Exchange:
                 timeout=LIMIT,
                 **options,
             ) as response:
-                body = bytearray()
-                async for part in response.content.iter_any():
-                    body += part
-                    if len(body) > self.most_bytes:
-                        break
+                body = await read_most(response, self.most_bytes)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             failure = failure_of(error, name)
             code = "site_blocked" if failure.is_forbidden else "site_unreachable"
@@ -98,10 +94,10 @@ class Exchange:
                 passes=True,
                 after=read_retry_after(response.headers.get("Retry-After", "")) or timedelta(seconds=10),
             )
-        return Reply(response.status, response.headers, content, bytes(body))
+        return Reply(response.status, response.headers, content, body)
 
 
-def _json(body: bytearray) -> Any:
+def _json(body: bytes) -> Any:
     # Plug-ins write warnings, or a byte order mark, before the JSON.
     try:
         return json.loads(body.decode("utf-8-sig"))

@@ -23,7 +23,8 @@ def next_size(size: int, bounds: tuple[int, int], load: QueueLoad, *, idle_secon
     low, high = bounds
     if load.ready and load.oldest_seconds >= OLD_SECONDS:
         size += 1
-    elif idle_seconds >= IDLE_SECONDS:
+    # A process that works would be cut off after its drain, and its item begun again.
+    elif idle_seconds >= IDLE_SECONDS and load.leased < size:
         size -= 1
     return min(max(size, low), high)
 

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from browser import sign_in
-from http_service import Answer, Service
+from http_service import Answer, Service, Start
 from manual_worker import ManualWorker, deliver, refuse
 from payers import Payer, discrepancies_of, open_account
 from workbench import submission
@@ -248,6 +248,24 @@ def test_a_retry_of_a_retry_that_runs_is_that_job(
     manual_worker.work()
     third = retry(service, job_id, client.api_key, **headers).json["id"]
     assert (third == first) == bool(headers)
+
+
+def test_a_retry_has_a_key_of_its_own_which_is_remembered_for_the_hours_that_are_set(
+    start: Start, client: Payer, manual_worker: ManualWorker, api_database: Database
+) -> None:
+    with start(LIMITS__IDEMPOTENCY_HOURS="1") as service:
+        job_id = service.submit({"items": 5}, client.api_key, "/many", Idempotency_Key="first")
+        manual_worker.work(every_other)
+        refused = retry(service, job_id, client.api_key, Idempotency_Key="first")
+        retried = retry(service, job_id, client.api_key, Idempotency_Key="second").json["id"]
+        manual_worker.work(every_other)
+        older = "UPDATE job SET created_at = created_at - interval '61 minutes' WHERE id = %(id)s RETURNING id"
+        api_database.run(Statement(older, {"id": retried}))
+        again = retry(service, job_id, client.api_key, Idempotency_Key="second").json["id"]
+
+    assert (refused.status, refused.code) == (422, "idempotency_key_reused")
+    assert "use a new one, also to retry a job" in refused.json["message"]
+    assert again != retried
 
 
 def test_a_job_that_was_delivered_or_runs_or_is_deleted_is_not_tried_again(

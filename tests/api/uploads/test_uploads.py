@@ -1,9 +1,13 @@
 """Resumable uploads: a file in several requests, each going on where the last broke off."""
 
+import asyncio
 import base64
 import re
+import threading
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -11,13 +15,13 @@ from http_service import Answer, Service, Start, form
 from payers import Payer, balance, open_account
 from waiting import wait_for
 
-from api.uploads.resources import PART_BYTES
+from api.uploads.resources import PART_BYTES, OneUpload
 from pipeline.database import Database, Statement
 from pipeline.kind import AnyKind
 from pipeline.lifecycle.jobs import find_open
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
-from pipeline.storage.resumable import find_part_keys, find_uploads
+from pipeline.storage.resumable import ResumableUpload, find_part_keys, find_uploads
 from pipeline.wakes.broker import WakeBroker, connect
 from scripts.commands.sweep import Sweep
 
@@ -109,6 +113,38 @@ def test_of_two_requests_that_send_the_same_bytes_one_is_kept(service: Service, 
 
     assert slow.getresponse().status == 409
     assert len(list((service.data / "artifacts" / path[1:]).iterdir())) == 2
+
+
+def test_what_arrived_counts_though_its_client_leaves_while_it_is_stored() -> None:
+    writing, may_go_on, counted = asyncio.Event(), threading.Event(), asyncio.Event()
+    sent = [b"half"]
+
+    async def read(_: int) -> bytes:
+        return sent.pop() if sent else b""
+
+    async def run(_: object) -> object:
+        counted.set()
+        return upload
+
+    async def leave() -> None:
+        loop = asyncio.get_running_loop()
+
+        def put(*_: object) -> None:
+            loop.call_soon_threadsafe(writing.set)
+            may_go_on.wait()
+
+        services: Any = SimpleNamespace(
+            artifacts=SimpleNamespace(put=put), database=SimpleNamespace(run=run), settings=Settings()
+        )
+        request: Any = SimpleNamespace(stream=SimpleNamespace(read=read))
+        receiving = asyncio.create_task(OneUpload(services)._receive(request, uuid4(), upload))
+        await writing.wait()
+        receiving.cancel()
+        may_go_on.set()
+        await asyncio.wait_for(counted.wait(), 10)
+
+    upload = ResumableUpload(uuid4(), 10, 0, "", datetime.now(UTC))
+    asyncio.run(leave())
 
 
 def test_bytes_behind_the_announced_end_are_refused(service: Service, client: Payer) -> None:

@@ -17,7 +17,7 @@ from pipeline.accounts.audit import ADDRESS, Action, Actor, note
 from pipeline.accounts.sign_in import set_email
 from pipeline.database import Database, Statement
 from pipeline.notices.choices import AT_ONCE, DAILY, choose, end_choice, find_choice, set_low_balance
-from pipeline.notices.outbox import claim_mails, list_mails
+from pipeline.notices.outbox import add_mail, claim_mails, list_mails
 from pipeline.notices.sending import MailSending, MailServer
 from pipeline.notices.sources import BALANCE, FAILED_JOBS, SIGN_INS, sources
 from pipeline.settings import Settings
@@ -185,6 +185,17 @@ def test_a_sender_that_dies_before_it_notes_a_mail_repeats_it_with_the_same_id(p
     sending(host).work(person.database)
     first, second = host.messages
     assert first["Message-ID"] == second["Message-ID"] == f"<{mail.id}@example.org>"
+
+
+def test_a_server_that_hangs_up_is_called_again_for_the_other_mails(person: Person, host: MailHost) -> None:
+    for number in range(3):
+        person.database.run(add_mail(person.id, person.account, f"Mail {number}", "Hello"))
+    host.answers.append("421 closing the connection")
+
+    sending(host).work(person.database)
+
+    assert len(host.messages) == 1
+    assert sorted(state for state, _ in person.mails()) == ["pending", "pending", "sent"]
 
 
 def test_an_address_that_is_none_costs_no_other_mail(person: Person, host: MailHost) -> None:

@@ -233,6 +233,27 @@ def test_results_that_are_lost_in_the_middle_are_read_again_and_nothing_is_asked
     assert len(out.read_text().splitlines()) == 5
 
 
+def test_results_that_were_lost_are_whole_after_another_stop(tmp_path: Path) -> None:
+    file, out = tmp_path / "urls.csv", tmp_path / "out.csv"
+    urls = [f"https://shop.example/{n}" for n in range(4)]
+
+    def importing(rows: int) -> IndexCheckImport:
+        file.write_text("\n".join(["url", *urls[:rows]]))
+        return IndexCheckImport(file, column=None, out=out, errors=tmp_path / "e", batch=2, fields={})
+
+    with indexing_service(urls[:2], urls[2:]) as address:
+        asyncio.run(importing(2).run(address, "key"))
+        wanted = importing(4)
+        journal = wanted._journal()
+        for batch, size in ((0, 5_000), (1, 9_000), (0, out.stat().st_size)):
+            journal.note(batch=batch, job_id=str(batch))
+            journal.note(batch=batch, size=size)
+
+        asyncio.run(wanted.run(address, "key"))
+
+    assert [row[0] for row in rows_of(out)] == ["url", *urls]
+
+
 def test_again_keeps_answers_and_asks_anew_for_the_rows_without_one(tmp_path: Path) -> None:
     file, out = tmp_path / "urls.csv", tmp_path / "urls.results.csv"
     file.write_text("url\nhttps://e.example/a\nhttps://e.example/blocked\nhttps://e.example/b\n")
@@ -250,9 +271,13 @@ def test_again_keeps_answers_and_asks_anew_for_the_rows_without_one(tmp_path: Pa
         asked = len(IndexingService.jobs)
         second = run(address, again=True)
         (job,) = IndexingService.jobs[asked:]
+        file.write_text(file.read_text().replace("url\n", "url\nhttps://e.example/blocked/new\n"))
+        third = run(address, again=True)
 
     assert job == ["https://e.example/blocked"]
     assert [row[2] for row in first] == [row[2] for row in second] == ["status", "done", "failed", "done"]
+    assert IndexingService.jobs[-1] == ["https://e.example/blocked/new", "https://e.example/blocked"]
+    assert [row[2] for row in third] == ["status", "failed", "done", "failed", "done"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["urls.csv", "urls.results.csv"]
 
 

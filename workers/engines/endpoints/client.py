@@ -14,6 +14,7 @@ from typing import Any
 
 import aiohttp
 
+from pipeline.downloads.connecting import read_most
 from pipeline.log import get_logger
 from pipeline.settings.endpoints import EndpointSettings
 from workers.engines import Stopped, never
@@ -175,7 +176,7 @@ class EndpointClient:
             data=None if call.form is None else _form(call.form),
             allow_redirects=False,
         ) as answer:
-            body = await _read(answer, call.most if answer.status == 200 else MOST_REFUSAL)
+            body = await read_most(answer, call.most if answer.status == 200 else MOST_REFUSAL)
             self._answered = time.monotonic()
             if answer.status == 200:
                 if len(body) > call.most:
@@ -248,13 +249,3 @@ def _form(fields: Form) -> aiohttp.FormData:
         else:
             form.add_field(name, value)
     return form
-
-
-async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
-    """Return an answer's body, or a little more than the first `most` bytes of it."""
-    body = bytearray()
-    async for chunk in answer.content.iter_chunked(2**16):
-        body += chunk
-        if len(body) > most:
-            break
-    return bytes(body)

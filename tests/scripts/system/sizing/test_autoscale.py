@@ -12,16 +12,16 @@ from scripts.system.sizing.bounds import FILE, keep_bounds, read_bounds
 
 
 @pytest.mark.parametrize(
-    ("size", "ready", "oldest", "idle", "wanted"),
+    ("size", "ready", "leased", "oldest", "idle", "wanted"),
     [
-        (1, 3, 5.0, 0, 2), (4, 3, 60.0, 0, 4), (2, 3, 1.0, 0, 2), (2, 0, 0.0, 59, 2), (2, 0, 0.0, 60, 1),
-        (1, 0, 0.0, 999, 1), (0, 0, 0.0, 0, 1), (9, 1, 0.0, 0, 4),
+        (1, 3, 1, 5.0, 0, 2), (4, 3, 4, 60.0, 0, 4), (2, 3, 2, 1.0, 0, 2), (2, 0, 0, 0.0, 59, 2), (2, 0, 1, 0.0, 60, 1),
+        (2, 0, 2, 0.0, 60, 2), (1, 0, 0, 0.0, 999, 1), (0, 0, 0, 0.0, 0, 1), (9, 1, 0, 0.0, 0, 4),
     ],
 )  # fmt: skip
 def test_a_pool_grows_with_its_queues_age_and_shrinks_when_idle_between_its_bounds(
-    size: int, ready: int, oldest: float, idle: float, wanted: int
+    size: int, ready: int, leased: int, oldest: float, idle: float, wanted: int
 ) -> None:
-    load = QueueLoad("synthesis", ready, 0, 0, oldest)
+    load = QueueLoad("synthesis", ready, 0, leased, oldest)
     assert next_size(size, (1, 4), load, idle_seconds=idle) == wanted
 
 

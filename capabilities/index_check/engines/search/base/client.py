@@ -11,12 +11,12 @@ import aiohttp
 from capabilities.index_check.engines.search.base.provider import Reply, SearchRequest
 from capabilities.index_check.engines.search.base.verdict import CHALLENGE_PATHS
 from capabilities.index_check.settings import SearchSettings
+from pipeline.downloads.connecting import read_most
 from workers.engines import EngineUnavailable
 
 #: Redirects that are followed, on the same host alone. Another host wants something of us; that reply is judged.
 MAX_REDIRECTS = 3
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
-CHUNK_BYTES = 2**16
 #: Seconds between two signs of life while an answer is awaited, and between two looks at `stop`.
 SIGN_EVERY = 3.0
 LOOK_EVERY = 0.1
@@ -118,12 +118,10 @@ class SearchClient:
             raise _lost(error) from None
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        body = bytearray()
-        async for chunk in response.content.iter_chunked(CHUNK_BYTES):
-            body += chunk
-            if len(body) > self._settings.max_page_bytes:
-                raise PageTooLarge(f"The answer is larger than {self._settings.max_page_bytes:,} bytes.")
-        return bytes(body)
+        body = await read_most(response, most := self._settings.max_page_bytes)
+        if len(body) > most:
+            raise PageTooLarge(f"The answer is larger than {most:,} bytes.")
+        return body
 
     def _open_session(self) -> aiohttp.ClientSession:
         # Made inside the loop that it belongs to.
