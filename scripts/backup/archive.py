@@ -94,7 +94,7 @@ def read_archive(
                     sizes.append(member.size)
             load(url, dumped)
             return Contents(heading["pressroom"], heading["made_at"], len(sizes), sum(sizes), dumped.stat().st_size)
-    except (tarfile.TarError, ValueError, KeyError, EOFError) as error:
+    except (tarfile.TarError, ValueError, KeyError, TypeError, EOFError) as error:
         raise NotReady(f"{file} is not a complete backup of Pressroom: {error}.") from error
 
 

@@ -39,12 +39,12 @@ MEMBERS = {
 
 #: Stands in for a database, where restoring ends, so that nothing refused later passes for harmless.
 NO_DATABASE = "postgresql://127.0.0.1:9/nothing"
+HEADING = {"format": UNSEALED, "pressroom": "0", "made_at": "2026-01-01"}
 
 
-def backup(*members: tuple[str, bytes, str]) -> bytes:
+def backup(*members: tuple[str, bytes, str], heading: object = HEADING) -> bytes:
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as archive:
-        heading = {"format": UNSEALED, "pressroom": "0", "made_at": "2026-01-01"}
         for name, content in ((MANIFEST, json.dumps(heading).encode()), (DUMP, b"no dump")):
             info = tarfile.TarInfo(name)
             info.size = len(content)
@@ -72,7 +72,9 @@ def test_a_hostile_member_is_written_nowhere(tmp_path: Path, name: str) -> None:
     assert [path for path in ELSEWHERE if path.exists()] == []
 
 
-@pytest.mark.parametrize("body", [b"", b"\0" * 10_240, b"PK\x03\x04", b"\x1f\x8b" + bytes(99), backup()[:600]])
+@pytest.mark.parametrize(
+    "body", [b"", b"\0" * 10_240, b"PK\x03\x04", b"\x1f\x8b" + bytes(99), backup()[:600], backup(heading=[])]
+)
 def test_what_is_no_backup_is_refused(tmp_path: Path, body: bytes) -> None:
     (tmp_path / "backup.tar").write_bytes(body)
 

@@ -18,7 +18,7 @@ for (const form of document.querySelectorAll("form[data-path]")) {
 
 /** Open the route that the address names. */
 function open() {
-  const found = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const found = document.getElementById(location.hash.slice(1));
   if (found?.matches(".route")) found.open = true;
   found?.scrollIntoView();
 }
