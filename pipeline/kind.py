@@ -144,6 +144,11 @@ class Response:
     status: int = 200
 
 
+def fitting_headers(headers: Mapping[str, str | None]) -> dict[str, str]:
+    """Return headers without those that are empty, or whose text no header can hold."""
+    return {name: text for name, text in headers.items() if text and text.isascii() and text.isprintable()}
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Time and size limits of a kind's work, and its share of a fair round. None: as the settings say."""

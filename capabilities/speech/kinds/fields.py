@@ -13,7 +13,19 @@ from capabilities.speech.kinds.timestamps import SpokenTimes, timed_speech
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import offered_voices
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, WHOLE, Answer, FinishedItem, Limits, NewItem, Origin, Request, Response, Stored
+from pipeline.kind import (
+    NOT_BLANK,
+    WHOLE,
+    Answer,
+    FinishedItem,
+    Limits,
+    NewItem,
+    Origin,
+    Request,
+    Response,
+    Stored,
+    fitting_headers,
+)
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 
@@ -182,12 +194,6 @@ class SpeechKind:
         return [NewItem(request, speech_credits(len(request.text)) + self.more_credits)]
 
 
-def voice_headers(voice: str | None, warning: str | None) -> dict[str, str]:
-    """Return the headers that name the voice and warn of it, without what does not fit in a header."""
-    told = {"X-Voice": voice, "X-Warning": warning}
-    return {name: value for name, value in told.items() if value and value.isascii() and value.isprintable()}
-
-
 class OneFile:
     """The answer of the kinds that deliver one audio file."""
 
@@ -198,7 +204,7 @@ class OneFile:
     def response(self, job: Job, items: Sequence[FinishedItem[Any, AudioFile]]) -> Response:
         """Return the file, or JSON with its timestamps and a link to it."""
         sound = items[0].delivered
-        headers = voice_headers(sound.voice, sound.warning)
+        headers = fitting_headers({"X-Voice": sound.voice, "X-Warning": sound.warning})
         if sound.times is not None:
             media = timed_speech(
                 sound.times,

@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from capabilities.speech.kinds.fields import SpeechKind, SpokenInput, SpokenRequest, voice_headers
+from capabilities.speech.kinds.fields import SpeechKind, SpokenInput, SpokenRequest
 from pipeline.audio_formats import AUDIO_FORMATS, CONTENT_TYPES, MEDIA_TYPES, AudioFormat
-from pipeline.kind import WHOLE, Answer, FinishedItem, Kind, Response
+from pipeline.kind import WHOLE, Answer, FinishedItem, Kind, Response, fitting_headers
 from pipeline.lifecycle.jobs import Job
 from pipeline.storage.streams import Parts
 
@@ -48,5 +48,8 @@ class SpeechStream(SpeechKind, Kind[SpeechStreamRequest, SpeechStreamInput, Part
         return Response(
             artifacts=[parts.key(number) for number in range(parts.count)],
             content_type=CONTENT_TYPES[wanted if wanted in AUDIO_FORMATS else "mp3"],
-            headers={"Content-Disposition": "inline", **voice_headers(parts.voice, parts.warning)},
+            headers={
+                "Content-Disposition": "inline",
+                **fitting_headers({"X-Voice": parts.voice, "X-Warning": parts.warning}),
+            },
         )

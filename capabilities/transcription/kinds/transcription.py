@@ -24,7 +24,7 @@ from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.downloads.urls import MAX_CHARACTERS, SCHEME
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored
+from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, fitting_headers
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.languages import MAX_TAG, LanguageNotSupported, offered_languages, read_language
 from pipeline.offers.offers import Offers, list_fetchable
@@ -228,11 +228,10 @@ class Written(Recorded):
         """Return the transcript in the form that was asked for."""
         transcript = items[0].delivered
         wanted = transcript.response_format
-        headers = {}
+        headers: dict[str, str] = {}
         if not wanted.endswith("json"):  # JSON has the warnings in its document
+            headers = fitting_headers({"X-Warning": transcript.warning})
             headers["Content-Disposition"] = f"inline; filename=transcript{ENDINGS[wanted]}"
-            if transcript.warning:
-                headers["X-Warning"] = transcript.warning
         return Response(artifacts=[transcript.artifact], content_type=CONTENT_TYPES[wanted], headers=headers)
 
 
