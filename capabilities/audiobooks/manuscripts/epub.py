@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Most entries of the archive, and most bytes that they may unpack to: in all, a picture and a document, whose elements
 #: take a hundred times its size.
 MAX_ENTRIES, MAX_UNPACKED, MAX_PICTURE, MAX_DOCUMENT = 10_000, 500 * 2**20, 50 * 2**20, 8 * 2**20
-#: What zipfile raises for archives that are damaged or hostile; a ValueError for a name that is no UTF-8.
+#: Errors of zipfile for archives that are damaged or hostile; a name that is no UTF-8 is a ValueError.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, OSError, EOFError, ValueError)
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 #: Obfuscated fonts are not protection of the text.

@@ -80,13 +80,11 @@ def _decoded(data: bytes) -> str:
     is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     for encoding in ("utf-16",) if is_utf_16 else ("utf-8-sig", "cp1252", "latin-1"):
         with suppress(UnicodeDecodeError):
-            text = data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
-            break
-    else:
-        text = "\0"
-    if "\0" in text:
-        raise ManuscriptUnreadable("The file is not text. Send EPUB, DOCX, HTML, Markdown or plain text.")
-    return text
+            text = data.decode(encoding)
+            if "\0" in text:
+                break
+            return text.replace("\r\n", "\n").replace("\r", "\n")
+    raise ManuscriptUnreadable("The file is not text. Send EPUB, DOCX, HTML, Markdown or plain text.")
 
 
 def _without_front_matter(text: str) -> str:
