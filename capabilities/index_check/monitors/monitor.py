@@ -78,6 +78,7 @@ def add_monitor(monitor_id: UUID, caller: Caller, made: Mapping[str, Any], *, mo
 
 
 def count_unfinished(account_id: UUID) -> Statement[int]:
+    """Count the monitors of an account that count against its limit."""
     sql = "SELECT count(*) AS number FROM index_monitor WHERE account_id = %(account)s AND finished_at IS NULL"
     return Statement(sql, {"account": account_id}, lambda rows: int(rows[0]["number"]))
 
