@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.connection import wait
@@ -76,7 +76,8 @@ def forked(target: Callable[..., None], *arguments: Any) -> Iterator[Any]:
         yield process
     finally:
         if ended(process) is None:
-            os.kill(process.pid, signal.SIGQUIT)  # gunicorn then waits for nobody
+            with suppress(ProcessLookupError):  # it may end in between
+                os.kill(process.pid, signal.SIGQUIT)  # gunicorn then waits for nobody
         ended(process, 60)
         with _ASKING:
             process.close()
