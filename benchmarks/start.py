@@ -23,7 +23,7 @@ def measure(*, quick: bool) -> Iterator[Table]:
         data = Path(folder) / "data"
         first = _start(data)
         yield _starts(first, [_start(data) for _ in range(rounds)])
-        with system(data) as running:
+        with system(data, as_shipped=True) as running:
             _all_ready(running)
             pools = [{pool: _one_more(running, pool) for pool in POOLS} for _ in range(rounds)]
         yield _pools(pools)
@@ -49,7 +49,7 @@ def _pools(rounds: Sequence[Mapping[str, float]]) -> Table:
 def _start(data: Path) -> Mapping[str, float]:
     """Start a system and stop it; return the seconds until it was ready and until its pools were."""
     began = time.perf_counter()
-    with system(data) as running:
+    with system(data, as_shipped=True) as running:
         ready = time.perf_counter() - began
         _all_ready(running)
         pools = time.perf_counter() - began

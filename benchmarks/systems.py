@@ -39,7 +39,9 @@ def pressroom(*arguments: str, **settings: str) -> Iterator[Running]:
     """Run a whole system in a temporary folder, with an enterprise account that can pay for everything."""
     with TemporaryDirectory(prefix="pressroom-benchmark-") as folder:
         data = Path(folder) / "data"
-        with system(data, *arguments, extra=MADE_UP | RAISED | settings, credits=1_000_000_000) as running:
+        with system(
+            data, *arguments, extra=MADE_UP | RAISED | settings, credits=1_000_000_000, as_shipped=True
+        ) as running:
             yield running
 
 

@@ -247,8 +247,7 @@ def run_command(*arguments: str, text: str | None = None, **variables: str) -> "
 
 def clean_environment(mark: str = "", extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment that names no servers, with a mark that all processes of a system carry."""
-    own = {"PRESSROOM_TEST_MARK": mark, "PRESSROOM_WORK__DRAIN_SECONDS": "3", "PRESSROOM_API__PROCESSES": "1"}
-    found = environment(extra=own)
+    found = environment(extra={"PRESSROOM_TEST_MARK": mark, "PRESSROOM_WORK__DRAIN_SECONDS": "3"})
     found["PYTHONPATH"] = os.pathsep.join((found.get("PYTHONPATH", ""), str(Path(__file__).parent)))
     kept = {name: value for name, value in found.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     return kept | dict(extra or {})
@@ -277,13 +276,16 @@ def system(
     extra: Mapping[str, str] | None = None,
     credits: int = 1_000_000,
     answers: str = "/readyz",
-    is_first: bool = False,
+    as_shipped: bool = False,
 ) -> Iterator[Running]:
     """Run `pressroom up` on a free port; it is ready when the block is entered, and nothing is left after it.
 
-    Unless `is_first`, a new folder gets a database that is migrated already, which saves half of a start."""
+    Unless `as_shipped`, it starts in half the time: one API process, and a database that is migrated already and does
+    not wait for the disk."""
     data.parent.mkdir(parents=True, exist_ok=True)
-    if not (is_first or data.exists() or "DATABASE_URL" in (extra or {})):
+    if not as_shipped:
+        extra = {"PRESSROOM_API__PROCESSES": "1", **(extra or {})}
+    if not (as_shipped or data.exists() or "DATABASE_URL" in (extra or {})):
         subprocess.run(["cp", "-a", str(migrated_cluster()), str(private_folder(data) / "postgres")], check=True)
     log = data.parent / f"{data.name}-{uuid4().hex[:6]}.log"
     mark = uuid4().hex

@@ -63,7 +63,7 @@ def test_nothing_that_a_system_holds_grows(tmp_path_factory: pytest.TempPathFact
     temporary.chmod(0o1777)  # PostgreSQL runs as another user
     with search_engine() as engine, webhook_receiver() as receiver:
         extra = SETTINGS | BRIEF | engine.environment() | {"TMPDIR": str(temporary)}
-        with system(data, "--pool", "made_up=2", extra=extra, credits=100_000_000) as running:
+        with system(data, "--pool", "made_up=2", extra=extra, credits=100_000_000, as_shipped=True) as running:
             _ = running.key
             wait_for_offers(running)
             with (

@@ -50,7 +50,7 @@ def test_jobs_in_flight_survive_an_upgrade(old_code: Path, tmp_path: Path, monke
     monkeypatch.chdir(old_code)  # the old API looks there for code first
     data, keys = tmp_path / "data", [uuid4().hex for _ in range(JOBS)]
     with system(
-        data, *only("synthesis"), extra={**ESPEAK, "PYTHONPATH": str(old_code)}, answers="/healthz", is_first=True
+        data, *only("synthesis"), extra={**ESPEAK, "PYTHONPATH": str(old_code)}, answers="/healthz", as_shipped=True
     ) as before:
         wait_for((data / "first-key").exists)  # the old API answers before the first account is made
         key = (data / "first-key").read_text().strip()

@@ -60,7 +60,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, hostile: Path) -> Iterator[
     """A system for the tests that leave it as it was, started in a hostile folder."""
     with ExitStack() as stack:
         with chdir(hostile):
-            running = stack.enter_context(system(tmp_path_factory.mktemp("shared") / "data", is_first=True))
+            running = stack.enter_context(system(tmp_path_factory.mktemp("shared") / "data", as_shipped=True))
         yield running
 
 
