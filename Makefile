@@ -30,6 +30,7 @@ HOSTILE := tests/security/test_hostile_requests.py tests/security/test_hostile_s
 	tests/pipeline/lifecycle/test_pauses.py tests/pipeline/lifecycle/test_priorities.py \
 	tests/workers/engines/endpoints/test_endpoint_client.py \
 	tests/api/webhooks/test_hostile_addresses.py tests/api/work/test_links_in_answers.py tests/api/accounts/test_limited_keys.py \
+	tests/api/accounts/test_key_management.py tests/api/webhooks/test_webhook_routes.py \
 	tests/api/jobs/test_jobs.py tests/api/dashboard/test_dashboard.py tests/api/dashboard/test_sign_in.py tests/api/dashboard/test_operator_pages.py \
 	tests/api/dashboard/test_roles.py tests/api/dashboard/test_invitations.py \
 	tests/api/dashboard/test_second_factor.py tests/api/dashboard/test_provider_sign_in.py tests/pipeline/factors/test_providers.py \
@@ -80,7 +81,7 @@ up: install  ## start everything on this machine
 # A file's tests stay in one process, which shares its systems; files with whole systems come first.
 # A fixed hash seed gives sets, and requests made from them, the same order in each run.
 # A process that dies is a failure and is not restarted: xdist might then wait for ever.
-test: install-test  ## run all tests, several files at a time (PYTEST_ARGS=-x; PYTEST_ARGS='-n 0 tests/api')
+test: install-test  ## run the tests but storms, several files at a time (PYTEST_ARGS=-x; PYTEST_ARGS='-n 0 tests/api')
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --durations=20 $(PYTEST_ARGS)
 
 faults: install-test  ## strike a whole system with faults for 80 minutes (SECONDS=15 MINUTES=3 KILLS=300: 20 minutes; ONLY=Redis)
@@ -156,5 +157,5 @@ licences: install  ## check that docs/licences.md tells of every licence with co
 release: $(TOOLS)/installed install  ## cut, build and sign a version, offline verifiable (VERSION=1.0.0 KEY=~/release.pem)
 	@$(BIN)/python requirements/release.py make $(VERSION) --key $(KEY)
 
-clean:  ## delete all builds, but no data
+clean:  ## delete .venv, builds and caches, but no data
 	rm -rf $(VENV) $(TOOLS) out site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
