@@ -53,7 +53,8 @@ BY_DESIGN = re.compile(
 HEADINGS = ("| measure | median | rise | verdict |", "|---|---:|---:|---|")
 #: Measures that the page always shows; others only if they are not flat.
 SHOWN = re.compile(
-    r"(API|PostgreSQL|Redis|search_check|sweep|synthesis|transcription|vision): memory MiB|PostgreSQL: (connections|jobs|items)|Redis: .*"
+    r"(API|PostgreSQL|Redis|search_check|sweep|synthesis|transcription|vision): memory MiB|Redis: .*"
+    r"|PostgreSQL: (connections|jobs|items)"
     r"|API: (descriptors|threads)"
 )
 INTRODUCTION = f"""# Soak
