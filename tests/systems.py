@@ -285,8 +285,8 @@ def system(
     data.parent.mkdir(parents=True, exist_ok=True)
     if not as_shipped:
         extra = {"PRESSROOM_API__PROCESSES": "1", **(extra or {})}
-    if not (as_shipped or data.exists() or "DATABASE_URL" in (extra or {})):
-        subprocess.run(["cp", "-a", str(migrated_cluster()), str(private_folder(data) / "postgres")], check=True)
+        if not (data.exists() or "DATABASE_URL" in extra):
+            subprocess.run(["cp", "-a", str(migrated_cluster()), str(private_folder(data) / "postgres")], check=True)
     log = data.parent / f"{data.name}-{uuid4().hex[:6]}.log"
     mark = uuid4().hex
     with log.open("wb") as output:
