@@ -18,7 +18,7 @@ def measure(*, quick: bool) -> Iterator[Table]:
     """Watch every process for some seconds, then add up their memory."""
     seconds = 5 if quick else 20
     with pressroom() as running:
-        time.sleep(3)  # starting up is over
+        time.sleep(60)  # the pools load their models and voices meanwhile
         shares = _shares(running, seconds)
         table = Table("Idle", f"Share of a core over {seconds} s; the highest of each program's processes.")
         for program, percents in shares.items():
