@@ -27,7 +27,7 @@ from capabilities.speech.kinds.pauses import PauseInvalid, passages
 from capabilities.speech.kinds.writing import check_readable
 from capabilities.speech.voices.offered_voices import OfferedVoices, offered_voices
 from pipeline.errors import InvalidRequest
-from pipeline.kind import NOT_BLANK, Answer, FinishedItem, Kind, NewItem, Origin, Request, Response
+from pipeline.kind import NOT_BLANK, WHOLE, Answer, FinishedItem, Kind, NewItem, Origin, Request, Response
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.offers import Offers
 from pipeline.settings import Settings
@@ -71,7 +71,9 @@ class AudiobookRequest(Request):
     """A book, by its plan or by its chapters, and the voice that reads it."""
 
     plan: UUID | None = Field(None, description="A plan of POST /audiobooks/plan.")
-    only: list[int] | None = Field(None, min_length=1, description="Numbers of the plan's chapters. Default: all.")
+    only: list[Annotated[int, WHOLE]] | None = Field(
+        None, min_length=1, description="Numbers of the plan's chapters. Default: all."
+    )
     chapters: list[BookChapter] | None = Field(
         None, min_length=1, max_length=MAX_CHAPTERS, description="The chapters themselves, in place of a plan."
     )
@@ -111,7 +113,7 @@ class BookChanges(Request):
 class ChangedPassage(BaseModel):
     """The new text of a passage."""
 
-    number: int = Field(ge=1)
+    number: Annotated[int, WHOLE] = Field(ge=1)
     text: Annotated[str, StringConstraints(max_length=MAX_PASSAGE)] = Field(json_schema_extra=NOT_BLANK)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from pydantic import Field
@@ -24,7 +24,7 @@ from pipeline.downloads.addresses import Reach
 from pipeline.downloads.targets import Refused, read_target, shown
 from pipeline.downloads.urls import MAX_CHARACTERS, SCHEME
 from pipeline.errors import InvalidRequest
-from pipeline.kind import Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, fitting_headers
+from pipeline.kind import WHOLE, Answer, FinishedItem, Kind, Limits, NewItem, Request, Response, Stored, fitting_headers
 from pipeline.lifecycle.jobs import Job
 from pipeline.offers.languages import MAX_TAG, LanguageNotSupported, offered_languages, read_language
 from pipeline.offers.offers import Offers, list_fetchable
@@ -111,7 +111,7 @@ class TranscriptionRequest(RecordingRequest):
     )
 
     diarize: bool = Field(False, description="Tell who speaks, as Speaker 1, Speaker 2 ….")
-    speakers: int | None = Field(
+    speakers: Annotated[int, WHOLE] | None = Field(
         None, ge=1, le=MOST_SPEAKERS, description="How many people speak, if you know; otherwise diarize counts them."
     )
 

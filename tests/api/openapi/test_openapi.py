@@ -3,14 +3,19 @@
 import ast
 import json
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args
 
 import pytest
 from bs4 import BeautifulSoup, Tag
 from http_service import Service
 from openapi_spec_validator import validate
+from pydantic import BaseModel, ValidationError
 
 from api.openapi.document import operations
+from pipeline.kind import Request
+from pipeline.registry import load_kinds
+from pipeline.settings import Settings
 
 NULL = '{"type": "null"}'
 
@@ -52,7 +57,50 @@ def test_files_are_binary_and_references_lead_to_schemas_as_generators_of_client
     music = document["components"]["schemas"]["AddMusicRequest"]["properties"]
     assert form["properties"]["image"] == music["audio"] == {"type": "string", "format": "binary"}
     assert NULL not in json.dumps([form["properties"], music])
+    for form in forms(document):
+        assert "null" not in json.dumps([field.get("type") for field in form["properties"].values()])
     assert "/properties/" not in json.dumps(document)
+
+
+def forms(document: Any) -> list[Any]:
+    """The schema of each multipart body."""
+    found = []
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            content = operation.get("requestBody", {}).get("content", {}).get("multipart/form-data", {"schema": {}})
+            name = content["schema"].get("$ref", "").rpartition("/")[2]
+            found.append(document["components"]["schemas"][name] if name else content["schema"])
+    return list(filter(None, found))
+
+
+def integers(model: type[BaseModel]) -> Iterator[tuple[type[BaseModel], str, Any]]:
+    """Each integer field that may be sent, also of the objects inside: its model, its name, and a value of it."""
+    for name, field in model.model_fields.items():
+        kind = str(field.annotation).replace("typing.", "")
+        if re.search(r"\bint\b", kind):
+            yield model, name, [2.0] if "list" in kind else 2.0
+        for inner in (field.annotation, *get_args(field.annotation)):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                yield from integers(inner)
+
+
+def requests(model: type[Request] = Request) -> Iterator[type[Request]]:
+    for request in model.__subclasses__():
+        yield request
+        yield from requests(request)
+
+
+def test_an_integer_may_be_sent_as_2_0_as_json_schema_has_it(document: Any) -> None:
+    load_kinds(Settings())
+    described = [one for one in requests() if one.__name__ in document["components"]["schemas"]]
+    found = {one[:2]: one for request in described for one in integers(request) if request.__module__ != "api_kinds"}
+    assert len(found) > 5, found
+    for model, name, value in found.values():
+        try:
+            model.model_validate_json(json.dumps({name: value}), strict=True)
+        except ValidationError as error:
+            kinds = {one["type"] for one in error.errors() if one["loc"][:1] == (name,)}
+            assert not kinds & {"int_type", "int_from_float"}, (model, name)
 
 
 def test_what_is_never_waited_for_takes_no_preference(document: Any) -> None:
