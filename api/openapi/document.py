@@ -189,7 +189,7 @@ def _request_content(kind: AnyKind, schemas: Json) -> Json:
         told = schemas[many.entry.__name__]["properties"]
         of_each = {name: field for name, field in form_fields(told).items() if name not in (many.field, "name")}
         beside = form_fields({"api_key": KEY_FIELD, **COMMON_FIELDS})
-        form["properties"] = {many.file: {"type": "array", "items": FILE}, **of_each, **beside}
+        form["properties"] = {many.file: {"type": "array", "minItems": 1, "items": FILE}, **of_each, **beside}
         form["required"] = [many.file]
     if kind.files:
         schemas[name] = form

@@ -111,8 +111,8 @@ class TranscriptionRequest(RecordingRequest):
     )
 
     diarize: bool = Field(False, description="Tell who speaks, as Speaker 1, Speaker 2 ….")
-    speakers: Annotated[int, WHOLE] | None = Field(
-        None, ge=1, le=MOST_SPEAKERS, description="How many people speak, if you know; otherwise diarize counts them."
+    speakers: Annotated[int, Field(ge=1, le=MOST_SPEAKERS), WHOLE] | None = Field(
+        None, description="How many people speak, if you know; otherwise diarize counts them."
     )
 
     @property
