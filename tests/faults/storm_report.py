@@ -60,8 +60,8 @@ took to reach 95 % of that again. If that takes more than 30 s, the fault strike
 
 CRASH_POINTS_INTRODUCTION = """## Crash points
 
-We run each kind of work but audiobooks' files once for each call that it makes to PostgreSQL, Redis, the store, a file,
-a socket or a program, and kill its process before or after that call. Then the same promises must hold.
+We run each kind of work, except audiobooks' files, once for each call that it makes to PostgreSQL, Redis, the store, a
+file, a socket or a program, and kill its process before or after that call. Then the same promises must hold.
 
 | process | kinds of work | calls | deaths |
 |---|--:|--:|--:|
