@@ -199,9 +199,9 @@ def _at_once(running: Running, engine: str) -> Table:
     for thread in threads:
         thread.join()
     assert len(ended) == len(threads), "a stream failed"
-    for what, found, unit in (("first byte", firsts, "ms"), ("last byte", ended, "s")):
-        lowest, median, highest = min(found), statistics.median(found), max(found)
-        table.say(f"{what}: lowest / median / highest", f"{lowest:.3g} / {median:.3g} / {highest:.3g} {unit}")
+    for what, found, unit, digits in (("first byte", firsts, "ms", ".0f"), ("last byte", ended, "s", ".1f")):
+        told = (format(value, digits) for value in (min(found), statistics.median(found), max(found)))
+        table.say(f"{what}: lowest / median / highest", f"{' / '.join(told)} {unit}")
     return table
 
 
