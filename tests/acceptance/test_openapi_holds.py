@@ -193,7 +193,7 @@ def test_every_answer_is_one_that_the_document_has(
         headers = (
             {} if is_key_sent or case.operation.definition.raw.get("security") == [] else {"X-API-Key": service.key}
         )
-        # Without a preference that counts, the answer would come at the job's end, with what no address here answers.
+        # Without an effective preference the answer is the job's end: a refusal, if its address can't be reached.
         headers["Prefer"] = ", ".join(filter(None, ["wait=1", (case.headers or {}).get("Prefer")]))
         case.call_and_validate(service.address, headers=headers, checks=checks, timeout=60)
 

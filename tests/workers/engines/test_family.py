@@ -206,7 +206,7 @@ def test_model_that_is_damaged_takes_nothing_away(
 
     put(store, "soft", b"not the weights")
 
-    family.look()  # unless the family's own thread has just looked
+    family.look()  # finds nothing new if the family's own thread has just looked
     assert "The model soft is damaged" in capsys.readouterr().out
     assert family.offers()[0].content["pencils"] == ["hard"]
 
