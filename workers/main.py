@@ -21,7 +21,7 @@ from pipeline.registry import load_kinds, queues
 from pipeline.settings import Settings
 from pipeline.storage.artifacts import Artifacts, open_store
 from pipeline.wakes.broker import WakeBroker, actor_name, connect
-from workers.engines import malloc
+from workers.engines import malloc, prepared
 from workers.engines.endpoints.watch import EndpointWatch
 from workers.engines.resources import Resources
 from workers.pool.handlers import load_handlers
@@ -126,6 +126,7 @@ def serve(settings: Settings, names: Sequence[str]) -> NoReturn:
     # Before the Hugging Face hub's library is imported, which would send telemetry.
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
     malloc.use_one_arena()
+    prepared.keep_in(settings.data.absolute())
     log.configure(settings)
     told: SimpleQueue[int] = SimpleQueue()  # whose put may interrupt its get, and itself; an Event's lock may not
     for number in (signal.SIGTERM, signal.SIGINT):

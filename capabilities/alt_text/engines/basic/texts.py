@@ -2,13 +2,17 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 from capabilities.alt_text.engines.basic.wording import LANGUAGES
 from capabilities.alt_text.engines.text.cleaning import clean
 from workers.engines.ocr import TextLine, rows_of
+from workers.engines.prepared import Prepared
+from workers.engines.tables import open_tables, write_tables
 
 #: Marks of ownership and stock libraries, handles, e-mail and web addresses, wherever they stand.
 MARK = re.compile(
@@ -26,6 +30,8 @@ ASIDE, NEAR_EDGE = 0.28, 0.12
 #: Text in a corner matters if its letters are as high as this share of the highest; or, alone, of the picture.
 LARGE, LARGE_ALONE = 0.7, 0.09
 LEAST_LETTERS = 3
+#: The prepared file, and its table.
+WORDS = "words"
 WORD = re.compile(r"[^\W\d_]+")
 #: A name of a file, or letters that are glued to digits (“50meter$”), are no words.
 GLUED = re.compile(r"\S*(?:[^\W\d_]{3}\d|\d[^\W\d_]{3}|\w\.[^\W\d_]{2}|_)\S*")
@@ -33,13 +39,28 @@ GLUED = re.compile(r"\S*(?:[^\W\d_]{3}\d|\d[^\W\d_]{3}|\w\.[^\W\d_]{2}|_)\S*")
 MOSTLY_KNOWN = 0.75
 
 
-@cache
-def _known_words() -> frozenset[str]:
-    """Return the usual words of the languages that `basic` writes: a quarter of a million."""
-    # Here, since it takes a tenth of a second.
-    from wordfreq import get_frequency_dict
+def _load_words() -> Container[str]:
+    from wordfreq import get_frequency_dict, get_frequency_list
 
-    return frozenset(word for language in LANGUAGES for word in get_frequency_dict(language, "small"))
+    words = frozenset(word for language in LANGUAGES for word in get_frequency_dict(language, "small"))
+    for remembered in (get_frequency_dict, get_frequency_list):
+        remembered.cache_clear()  # 19 MB
+    return words
+
+
+def _write_words(words: Any, folder: Path) -> None:
+    write_tables(folder / WORDS, {WORDS: dict.fromkeys(words, 1)})
+
+
+#: The usual words of the languages that `basic` writes: a quarter of a million.
+_words = Prepared[Container[str]](
+    "words",
+    version("wordfreq"),
+    *LANGUAGES,
+    load=_load_words,
+    write=_write_words,
+    open=lambda folder: open_tables(folder / WORDS)[WORDS],
+)
 
 
 def known_share(texts: Iterable[str], page: frozenset[str] = frozenset()) -> float:
@@ -48,8 +69,9 @@ def known_share(texts: Iterable[str], page: frozenset[str] = frozenset()) -> flo
     Misread letters, leaves and glued captions of buttons are no words."""
     parted = [GLUED.subn(" ", text.casefold()) for text in texts]
     words = [word for text, _ in parted for word in WORD.findall(text) if _counts(word)]
-    known: int = sum(_is_ideographic(word) or word in page or word in _known_words() for word in words)
-    return known / max(len(words) + sum(glued for _, glued in parted), 1)
+    known = _words.get() if words else ()
+    found: int = sum(_is_ideographic(word) or word in page or word in known for word in words)
+    return found / max(len(words) + sum(glued for _, glued in parted), 1)
 
 
 def _is_ideographic(word: str) -> bool:

@@ -1,7 +1,10 @@
 """Languages are told apart, in sentences and in titles."""
 
+from pathlib import Path
+
 import pytest
 
+from workers.engines.languages import identifying
 from workers.engines.languages.languages import evident_language, language_of
 
 
@@ -54,3 +57,11 @@ def test_a_title_alone_tells_its_language(title: str, language: str) -> None:
 )
 def test_a_title_that_could_be_in_any_language_is_in_the_one_asked_for(title: str) -> None:
     assert language_of(title, "", "en").code == "en"
+
+
+def test_prepared_numbers_tell_what_the_package_tells(tmp_path: Path) -> None:
+    package = identifying._load()
+    identifying._write(package, tmp_path)
+    prepared = identifying._Mapped(tmp_path)
+    for text in ("Die Haustür ist offen.", "Zo bak je het beste brood", "Как выбрать велосипед", "Café culture", ""):
+        assert prepared.rank(text) == package.rank(text)

@@ -11,6 +11,8 @@ from capabilities.speech.engines import NothingToSpeak
 from capabilities.speech.engines.hibari.hibari import Hibari
 from capabilities.speech.engines.hibari.voice import Front
 from pipeline.settings import Settings
+from workers.engines import prepared
+from workers.engines.tables import Table
 from workers.models.catalogue import find_model, models_of
 from workers.models.store import ModelStore
 
@@ -79,6 +81,23 @@ def test_a_further_voice_speaks_once_it_is_here(store: ModelStore, tmp_path: Pat
     assert [voice.id for voice in engine.voices()] == ["en-US-Heart", "en-GB-Emma"]
     american, british = (engine.speak("Better water.", voice=voice.id).samples for voice in engine.voices())
     assert american != british
+
+
+@pytest.mark.parametrize("is_british", [False, True])
+def test_prepared_dictionaries_read_as_the_package_does(
+    is_british: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prepared, "_root", tmp_path)
+    front = Front(is_british=is_british)
+    sentences = [
+        "She used to read what they had read, in Lisbon; the content was content.",
+        "Dr. O'Neill's NASA lecture cost $12.50 and began at 7:30 p.m., didn't it?",
+        "Unbelievably, the Zyrthqu sang along the AM/FM water's edge.",
+    ]
+    loaded = [front.read(sentence) for sentence in sentences]
+    front._reader.prepare()
+    assert isinstance(front._reader.get().tagger.weights, Table)
+    assert [front.read(sentence) for sentence in sentences] == loaded
 
 
 def test_british_english_is_read_by_british_rules() -> None:
