@@ -158,4 +158,4 @@ release: $(TOOLS)/installed install  ## cut, build and sign a version, offline v
 	@$(BIN)/python requirements/release.py make $(VERSION) --key $(KEY)
 
 clean:  ## delete .venv, builds and caches, but no data
-	rm -rf $(VENV) $(TOOLS) out site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(TOOLS) out site build dist $(addprefix clients/javascript/,node_modules openapi.json src/schema.ts dist *.tgz LICENSE) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

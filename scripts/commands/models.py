@@ -37,9 +37,10 @@ def list_models(
 ) -> None:
     """List the models that engines can run: state, size, licence and use."""
     store = ModelStore(settings_for(data))
-    listed = [model for model in store.catalogue.values() if engine in (None, model.engine, model.family)]
+    uses = {model: (model.engine, model.family, *model.also) for model in store.catalogue.values()}
+    listed = [model for model, names in uses.items() if engine is None or engine in names]
     if not listed:
-        known = sorted({name for model in store.catalogue.values() for name in (model.engine, model.family)})
+        known = sorted({name for names in uses.values() for name in names})
         raise InvalidRequest(f"No model is for {engine!r}; there are models for {', '.join(known)}.")
     chosen = {model.name for model in recommended(store.catalogue.values(), this_machine())}
     rows = [

@@ -18,6 +18,10 @@ def test_list_says_what_is_here_and_what_could_be(pressroom: Callable[..., Ran])
     assert all(row[2] == "whisper" for row in rows)
 
 
+def test_list_of_a_family_has_models_that_serve_others_too(pressroom: Callable[..., Ran]) -> None:
+    assert "qwen3-vl-2b-gguf\t" in pressroom("models", "list", "metadata").out
+
+
 @pytest.mark.parametrize("command", ["fetch", "verify", "remove"])
 def test_name_that_the_catalogue_has_not_is_one_line(pressroom: Callable[..., Ran], command: str) -> None:
     ran = pressroom("models", command, "whisper-tiny.en", "whisper-tny")
