@@ -3,6 +3,7 @@
 It is read where it is needed, and the system may drop from memory what was read."""
 
 import hashlib
+import json
 import os
 import shutil
 import sqlite3
@@ -30,6 +31,11 @@ PREPARE_AFTER = timedelta(seconds=10)
 #: Files of other versions that are older than this are deleted: nobody is making them.
 LEFT_AFTER = timedelta(hours=1)
 
+#: Sums of a folder's files, in the folder.
+SUMS = "sums.json"
+#: Code that decides what is in a folder, beside its user's.
+_CODE = [Path(__file__).with_name(name).read_text("utf-8") for name in ("prepared.py", "tables.py")]
+
 _root: Path | None = None
 
 
@@ -53,7 +59,7 @@ class Prepared(Generic[Thing]):
         open: Callable[[Path], Thing],
     ) -> None:
         self._name = name
-        self._digest = hashlib.sha256("\n".join(versions).encode()).hexdigest()[:16]
+        self._digest = hashlib.sha256("\n".join([*versions, *_CODE]).encode()).hexdigest()[:16]
         self._load, self._write, self._open = load, write, open
         self._thing: Thing | None = None
         self._lock = threading.Lock()
@@ -94,23 +100,40 @@ class Prepared(Generic[Thing]):
         if (folder := self._folder()) is None or not folder.is_dir():
             return None
         try:
-            return self._open(folder)
+            if json.loads((folder / SUMS).read_text("utf-8")) != _sums(folder):
+                raise ValueError("The files are not as they were written.")
+            opened = self._open(folder)
         except (OSError, ValueError, KeyError, sqlite3.Error) as error:
             log.warning("prepared files damaged", folder=str(folder), error=str(error))
             shutil.rmtree(folder, ignore_errors=True)
             return None
+        for other in folder.parent.glob(f"{self._name}-*"):
+            with suppress(OSError):
+                if other != folder and time.time() - other.stat().st_mtime > LEFT_AFTER.total_seconds():
+                    shutil.rmtree(other)
+        return opened
 
     def _make(self, folder: Path) -> None:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{self._name}-", dir=folder.parent) as unfinished:
             self._write(self.get(), Path(unfinished))
+            (Path(unfinished) / SUMS).write_text(json.dumps(_sums(Path(unfinished))), "utf-8")
             for file in Path(unfinished).iterdir():
                 with file.open("rb") as opened:
                     os.fsync(opened.fileno())
-            with suppress(OSError):  # another process was faster
+            try:
                 Path(unfinished).rename(folder)
+            except OSError:
+                if not folder.is_dir():  # or another process was faster
+                    raise
         sync_folder(folder.parent)
-        for other in folder.parent.glob(f"{self._name}-*"):
-            with suppress(OSError):
-                if other != folder and time.time() - other.stat().st_mtime > LEFT_AFTER.total_seconds():
-                    shutil.rmtree(other)
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of a folder's files by their names."""
+    sums = {}
+    for file in folder.iterdir():
+        if file.name != SUMS:
+            with file.open("rb") as opened:
+                sums[file.name] = hashlib.file_digest(opened, "sha256").hexdigest()
+    return sums

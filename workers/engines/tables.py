@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import threading
 from collections.abc import Mapping
 from contextlib import closing
 from functools import lru_cache
@@ -17,15 +18,16 @@ _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 class Table:
     """A dictionary from strings to JSON values; it takes about 4 microseconds to look up an entry."""
 
-    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
-        self._connection = connection
+    def __init__(self, connection: sqlite3.Connection, lock: threading.Lock, name: str) -> None:
+        self._connection, self._lock = connection, lock
         self._query = f'SELECT value FROM "{name}" WHERE key = ?'  # noqa: S608  names are ours
         self.get = lru_cache(REMEMBERED)(self._get)
 
     def _get(self, key: str) -> Any:
         """Return the value of a key, which the caller does not change, or None."""
         try:
-            found = self._connection.execute(self._query, (key,)).fetchone()
+            with self._lock:  # threads that share a statement would get each other's rows
+                found = self._connection.execute(self._query, (key,)).fetchone()
         except UnicodeEncodeError:  # half a surrogate pair
             return None
         return None if found is None else json.loads(found[0])
@@ -51,4 +53,5 @@ def open_tables(file: Path) -> Mapping[str, Table]:
     """Open the tables of a file that nobody changes, for any thread. Raises sqlite3.Error."""
     connection = sqlite3.connect(f"{file.absolute().as_uri()}?immutable=1", uri=True, check_same_thread=False)
     names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    return {name: Table(connection, name) for (name,) in names.fetchall()}
+    lock = threading.Lock()
+    return {name: Table(connection, lock, name) for (name,) in names.fetchall()}

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ from workers.engines.tables import REMEMBERED, open_tables, write_tables
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(module, "_root", None)
+    monkeypatch.setattr(module, "PREPARE_AFTER", timedelta(hours=1))
     keep_in(tmp_path)
     return tmp_path
 
@@ -60,10 +62,11 @@ def test_where_nothing_can_be_written_it_stays_loaded(data: Path) -> None:
     assert one.get() == "loaded"
 
 
-def test_a_damaged_folder_is_made_anew(data: Path) -> None:
+@pytest.mark.parametrize("damage", [lambda file: file.unlink(), lambda file: file.write_text("wrotten when loaded")])
+def test_a_damaged_folder_is_made_anew(data: Path, damage: Callable[[Path], object]) -> None:
     thing("1").prepare()
     (file,) = (data / PREPARED).glob("*/file")
-    file.unlink()
+    damage(file)
     one = thing("1")
     assert one.get() == "loaded"
     one.prepare()
@@ -79,7 +82,6 @@ def test_old_files_of_other_versions_and_unfinished_ones_are_deleted(data: Path)
         os.utime(old, (long_ago, long_ago))
     thing("2").prepare()
     assert thing("1").get() == "loaded"
-    assert thing("2").get() == "written when loaded"
     assert len([*(data / PREPARED).iterdir()]) == 2
 
 
@@ -87,7 +89,7 @@ def test_two_processes_may_prepare_the_same(data: Path) -> None:
     with ThreadPoolExecutor(2) as threads:
         for done in [threads.submit(thing("1").prepare) for _ in range(8)]:
             done.result()
-    assert [path.name for path in (data / PREPARED).glob("*/*")] == ["file"]
+    assert sorted(path.name for path in (data / PREPARED).glob("*/*")) == ["file", module.SUMS]
     assert thing("1").get() == "written when loaded"
 
 
@@ -103,8 +105,9 @@ def test_a_table_returns_what_was_written(tmp_path: Path) -> None:
     assert tables["one"].get("\ud800") is None
 
 
-def test_threads_may_share_a_table(tmp_path: Path) -> None:
-    write_tables(tmp_path / "tables", {"numbers": {str(number): number for number in range(5_000)}})
-    table = open_tables(tmp_path / "tables")["numbers"]
+def test_threads_may_share_tables(tmp_path: Path) -> None:
+    entries = {str(number): number for number in range(5_000)}
+    write_tables(tmp_path / "tables", {"one": entries, "two": entries})
+    tables = [*open_tables(tmp_path / "tables").values()]
     with ThreadPoolExecutor(4) as threads:
-        assert [*threads.map(lambda number: table.get(str(number)), range(5_000))] == [*range(5_000)]
+        assert [*threads.map(lambda number: tables[number % 2].get(str(number)), range(5_000))] == [*range(5_000)]

@@ -56,6 +56,7 @@ def _write_words(words: Any, folder: Path) -> None:
 _words = Prepared[Container[str]](
     "words",
     version("wordfreq"),
+    Path(__file__).read_text("utf-8"),
     *LANGUAGES,
     load=_load_words,
     write=_write_words,

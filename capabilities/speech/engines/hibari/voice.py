@@ -32,6 +32,8 @@ log = get_logger(__name__)
 
 SAMPLE_RATE = 24_000
 TABLES = "tables.sqlite"
+#: Of this process, which may be older than the files.
+VERSIONS = version("hibari-tts"), Path(__file__).read_text("utf-8")
 #: Seeds the noise in breaths, so that the same sentence is the same sound.
 SEED = 0
 #: The package drops the letters of an unknown word after so many.
@@ -89,8 +91,7 @@ class Front:
     def __init__(self, *, is_british: bool) -> None:
         self._reader = Prepared(
             "hibari-gb" if is_british else "hibari-us",
-            version("hibari-tts"),
-            Path(__file__).read_text("utf-8"),
+            *VERSIONS,
             load=partial(G2P, british=is_british),
             write=_write,
             open=partial(_open, is_british=is_british),

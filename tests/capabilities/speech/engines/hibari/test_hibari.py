@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -88,6 +89,7 @@ def test_prepared_dictionaries_read_as_the_package_does(
     is_british: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prepared, "_root", tmp_path)
+    monkeypatch.setattr(prepared, "PREPARE_AFTER", timedelta(hours=1))
     front = Front(is_british=is_british)
     sentences = [
         "She used to read what they had read, in Lisbon; the content was content.",
