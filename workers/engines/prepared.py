@@ -1,6 +1,4 @@
-"""Prepared files: what engines would load into memory at each start, kept in the data folder so that it can stay there.
-
-It is read where it is needed, and the system may drop from memory what was read."""
+"""Prepared files: data that engines read from the data folder when they need it, instead of holding it in memory."""
 
 import hashlib
 import json
@@ -19,6 +17,7 @@ from typing import Generic, TypeVar
 from pipeline.log import get_logger
 from pipeline.storage.upload_folders import sync_folder
 from workers.engines import malloc
+from workers.models.files import sha256_of
 
 log = get_logger(__name__)
 
@@ -33,7 +32,7 @@ LEFT_AFTER = timedelta(hours=1)
 
 #: Sums of a folder's files, in the folder.
 SUMS = "sums.json"
-#: Code that decides what is in a folder, beside its user's.
+#: The code here that decides what a folder holds. Read at import: an upgrade may replace it under a running process.
 _CODE = [Path(__file__).with_name(name).read_text("utf-8") for name in ("prepared.py", "tables.py")]
 
 _root: Path | None = None
@@ -46,9 +45,9 @@ def keep_in(data: Path) -> None:
 
 
 class Prepared(Generic[Thing]):
-    """A thing that is loaded, until `write` has prepared a folder for it; from then on `open` opens it there.
+    """A thing that `load` makes until `write` has prepared a folder for it; from then on `open` reads it there.
 
-    The folder is made once as long as the `versions` stay the same. Safe for threads."""
+    A folder is made again only if one of the `versions` changes. Safe for threads."""
 
     def __init__(
         self,
@@ -131,9 +130,4 @@ class Prepared(Generic[Thing]):
 
 def _sums(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of a folder's files by their names."""
-    sums = {}
-    for file in folder.iterdir():
-        if file.name != SUMS:
-            with file.open("rb") as opened:
-                sums[file.name] = hashlib.file_digest(opened, "sha256").hexdigest()
-    return sums
+    return {file.name: sha256_of(file) for file in folder.iterdir() if file.name != SUMS}

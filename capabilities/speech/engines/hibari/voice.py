@@ -32,7 +32,7 @@ log = get_logger(__name__)
 
 SAMPLE_RATE = 24_000
 TABLES = "tables.sqlite"
-#: Of this process, which may be older than the files.
+#: Read at import: an upgrade may replace this file under a running process.
 VERSIONS = version("hibari-tts"), Path(__file__).read_text("utf-8")
 #: Seeds the noise in breaths, so that the same sentence is the same sound.
 SEED = 0
